@@ -13,7 +13,7 @@
  * When: the library sets itself up with the first allocation, or with another call that needs the options.
  * Until then every option can be set; to set or read one does not begin it. Afterwards only those can that
  * docs/options.md marks, and a change has effect soon: what a thread has cached shrinks at its next miss,
- * memory that may no longer be kept goes back before the call returns, or by the helper thread.
+ * memory that may no longer be kept goes back before the call returns, or by the library's thread.
  *
  * Threads: any, at any time, but in a signal handler or inside of the library's calls of hooks. No call
  * allocates or throws. Cost: a lock, and what the change itself costs; nothing on any allocation. */

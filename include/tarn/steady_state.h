@@ -30,8 +30,8 @@ TARN_API std::size_t steady_state_growth_count() noexcept;
 }  // namespace detail
 
 /// Growth means: memory is mapped or committed, or pages without memory are taken, so that their first touch
-/// will fault. Pages from prewarm, and pages that were freed and kept, are not growth; giving back by the
-/// helper thread is not growth either.
+/// will fault. Pages from prewarm, and pages that were freed and kept, are not growth; giving back is
+/// not growth either.
 class SteadyState {
  public:
   /// \param name copied, up to 63 characters; nullptr: "steady state".

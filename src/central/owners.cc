@@ -10,7 +10,6 @@
 #include "central/slabs/class_slabs.h"
 #include "central/slabs/remote_free.h"
 #include "os/fatal.h"
-#include "os/process/helper_thread.h"
 #include "os/process/processors.h"
 #include "page/give_back/page_cache.h"
 #include "page/memory/metadata.h"
@@ -20,17 +19,15 @@ namespace {
 
 constexpr unsigned kOrphansTried = 8;
 constexpr unsigned kReturnedAtOnce = 1024;  // blocks, about 5 us
-constexpr unsigned kMostSteps = 4096;       // of one look: threads may park as fast as the helper returns
+constexpr unsigned kMostSteps = 4096;       // at one owner: threads may park as fast as a look returns
+// At an owner in a step of a look, which a slow call waits for: some 20 us of slabs' pages.
+constexpr unsigned kSlabsAtOnce = 4, kReturnsAtOnce = 2;
 
 constexpr std::uint32_t kWaitsForAPart = 16;
 // What a part of a pool keeps of its free memory, before others make slabs.
 constexpr std::size_t kFreeKeptBytes = 4 * kPageBytes;
 constexpr std::size_t kFreeKeptShare = 4;
 
-/// The result of a look at an owner.
-enum class Activity : std::uint8_t { kBusy, kIdle, kIdleAndDue };
-
-// An owner is idle when its threads had no slow call since the last look.
 bool is_idle(const SlabOwner& owner) { return owner.slow_calls == owner.slow_calls_at_last_trim; }
 
 Activity look_at(SlabOwner& owner, ReturnedPages& returned) {
@@ -52,11 +49,20 @@ Activity look_at(SlabOwner& owner, ReturnedPages& returned) {
   return Activity::kBusy;
 }
 
+/// What may still be done at an owner.
+struct Budget {
+  unsigned steps, slabs;
+
+  explicit Budget(LookShare share)
+      : steps(share == LookShare::kAll ? kMostSteps : kReturnsAtOnce),
+        slabs(share == LookShare::kAll ? UINT_MAX : kSlabsAtOnce) {}
+  bool is_spent() const { return steps == 0 || slabs == 0; }
+};
+
 // Parked blocks return in small steps, since the owner's threads may wait.
 template <typename Step>
-void return_in_steps(SlabOwner& owner, Step step) {
-  bool has_more = true;
-  for (unsigned steps = 0; has_more && steps < kMostSteps && !os::helper_must_stop(); ++steps) {
+void return_in_steps(SlabOwner& owner, Budget& budget, Step step) {
+  for (bool has_more = true; has_more && budget.steps != 0; budget.steps -= has_more) {
     ReturnedPages returned;
     const GiveBackGuard give_back;
     {
@@ -68,19 +74,36 @@ void return_in_steps(SlabOwner& owner, Step step) {
 }
 
 // Ends when a thread of the owner comes back.
-void trim_idle_owner(SlabOwner& owner) {
-  return_in_steps(owner, [&](ReturnedPages& returned) {
+void trim_idle_owner(SlabOwner& owner, Budget& budget) {
+  return_in_steps(owner, budget, [&](ReturnedPages& returned) {
     return is_idle(owner) && limit_parked(owner, 0, kReturnedAtOnce, returned);
   });
-  return_in_steps(owner, [&](ReturnedPages& returned) {
+  bool is_trimmed = false;
+  return_in_steps(owner, budget, [&](ReturnedPages& returned) {
     if (is_idle(owner)) trim_locked(owner, TrimDepth::kIdle, returned);
-    owner.is_trimmed = is_idle(owner);
+    owner.is_trimmed = is_trimmed = is_idle(owner);
     return false;
   });
-  scavenge(owner, Scavenged::kAll);
-  if (!os::helper_must_stop()) return;
-  os::LockGuard guard(owner.mutex);
-  owner.is_trimmed = false;
+  if (is_trimmed) scavenge(owner, Scavenged::kAll, budget.slabs);
+}
+
+void trim_busy_owner(SlabOwner& owner, Budget& budget) {
+  return_in_steps(owner, budget,
+                  [&](ReturnedPages& returned) { return return_surplus(owner, kReturnedAtOnce, returned); });
+  scavenge(owner, Scavenged::kQuiet, budget.slabs);
+}
+
+Activity begin_look_at(SlabOwner& owner) {
+  Activity activity = Activity::kBusy;
+  ReturnedPages returned;
+  const GiveBackGuard give_back;
+  if (owner.mutex.try_lock()) {
+    activity = look_at(owner, returned);
+    owner.mutex.unlock();
+  }
+  returned.give_back();
+  if (activity == Activity::kBusy) look_for_quiet(owner);
+  return activity;
 }
 
 // \returns the slab that was adopted; nullptr when there is none with free blocks. \pre both mutexes are
@@ -274,29 +297,26 @@ bool Owners::end_all_cached_spans() {
   return were_some;
 }
 
-bool Owners::trim_idle() {
-  bool all_were_idle = true;
-  for (SlabOwner* owner = first(); owner != nullptr; owner = owner->next_owner) {
-    if (os::helper_must_stop()) return false;
-    Activity activity = Activity::kBusy;
-    {
-      ReturnedPages returned;
-      const GiveBackGuard give_back;
-      if (owner->mutex.try_lock()) {
-        activity = look_at(*owner, returned);
-        owner->mutex.unlock();
-      }
-      returned.give_back();
-    }
-    if (activity == Activity::kIdleAndDue) trim_idle_owner(*owner);
-    if (activity != Activity::kBusy) continue;
-    all_were_idle = false;
-    return_in_steps(*owner, [owner](ReturnedPages& returned) {
-      return return_surplus(*owner, kReturnedAtOnce, returned);
-    });
-    scavenge(*owner, Scavenged::kQuiet);
+LookState Owners::trim_idle(LookShare share) {
+  constexpr unsigned kIdleOwnersAtOnce = 32;  // of pools there may be thousands
+  unsigned looked_at = 0;
+  if (!look_.has_begun) look_ = {.has_begun = true, .all_were_idle = true, .owner = first()};
+  while (look_.owner != nullptr) {
+    SlabOwner& owner = *look_.owner;
+    if (!look_.has_looked_at) look_.activity = begin_look_at(owner);
+    look_.has_looked_at = true;
+    look_.all_were_idle &= look_.activity != Activity::kBusy;
+    Budget budget(share);
+    if (look_.activity == Activity::kIdleAndDue) trim_idle_owner(owner, budget);
+    if (look_.activity == Activity::kBusy) trim_busy_owner(owner, budget);
+    if (share == LookShare::kStep && budget.is_spent()) return LookState::kHasMore;
+    look_.owner = owner.next_owner;
+    look_.has_looked_at = false;
+    const bool is_enough = look_.activity != Activity::kIdle || ++looked_at == kIdleOwnersAtOnce;
+    if (share == LookShare::kStep && is_enough) return LookState::kHasMore;
   }
-  return all_were_idle;
+  look_.has_begun = false;
+  return look_.all_were_idle ? LookState::kDoneAllIdle : LookState::kDone;
 }
 
 void Owners::trim_all_slabs(TrimDepth depth) {
@@ -321,8 +341,9 @@ void Owners::trim_all_slabs(TrimDepth depth) {
 std::size_t Owners::trim_all() {
   trim_all_slabs(TrimDepth::kAll);
   std::size_t purged = 0;
+  unsigned most = UINT_MAX;
   for (SlabOwner* owner = first(); owner != nullptr; owner = owner->next_owner)
-    purged += scavenge(*owner, Scavenged::kAll);
+    purged += scavenge(*owner, Scavenged::kAll, most);
   return purged;
 }
 

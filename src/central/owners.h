@@ -11,8 +11,12 @@
 
 #include "central/slabs/slab_owner.h"
 #include "central/trim.h"
+#include "page/give_back/background.h"
 
 namespace tarn::internal {
+
+/// The result of a look at an owner, which is idle when its threads had no slow call since the last look.
+enum class Activity : std::uint8_t { kBusy, kIdle, kIdleAndDue };
 
 class Owners {
  public:
@@ -60,9 +64,9 @@ class Owners {
   /// \pre no lock is held.
   bool end_all_cached_spans();
 
-  /// Trims the owners that had no slow call since the last time: gives back their empty slabs, and free pages
-  /// inside other slabs. \returns whether all owners were idle.
-  bool trim_idle();
+  /// A look at all owners, or a step of it: trims those that had no slow call since the last look, which
+  /// gives back their empty slabs, and free pages inside other slabs. \pre the caller alone looks.
+  LookState trim_idle(LookShare share);
 
   /// Trims all owners, but gives back nothing from inside slabs with live blocks.
   void trim_all_slabs(TrimDepth depth);
@@ -107,12 +111,22 @@ class Owners {
   Span* adopt_from_orphans(SlabOwner& owner, SizeClass size_class);
   Span* adopt_from_parts(SlabOwner& owner, SizeClass size_class);
 
+  /// How far a look has come. Of who looks.
+  struct Look {
+    bool has_begun = false;
+    bool all_were_idle = false;
+    SlabOwner* owner = nullptr;           // whose turn it is
+    bool has_looked_at = false;           // at this owner: what is left is to give back
+    Activity activity = Activity::kBusy;  // of this owner
+  };
+
   static constexpr os::Mutex& mutex_ = os::global_mutex<os::LockRank::kThreads>();
   static constinit SlabOwner shared_;  // apart, so that a program's start writes no page of it
   SlabOwner* first_ = &shared_;
   std::atomic<SlabOwner*> sampled_{nullptr};  // of bins; neither an orphan nor in use
   List<SlabOwner> orphans_;
   std::atomic<std::uint32_t> orphan_count_{0};
+  Look look_;
 };
 
 extern Owners owners;

@@ -4,7 +4,6 @@
 #include "central/slabs/class_slabs.h"
 #include "central/slabs/slab.h"
 #include "os/memory/memory.h"
-#include "os/process/helper_thread.h"
 #include "os/process/process.h"
 #include "page/give_back/page_cache.h"
 
@@ -28,10 +27,8 @@ bool is_due(const Span& slab, Scavenged which) {
   return which == Scavenged::kAll ? slab.quiet != Quiet::kScavenged : slab.quiet == Quiet::kTwoLooks;
 }
 
-// A look at the slabs of a class that are mostly free; these are the last of the list. \returns whether some
-// have been quiet since the last look, beside a slab that threads can use meanwhile.
-bool look_for_quiet_locked(const List<Span>& slabs) {
-  bool has_quiet = false;
+// The slabs of a class that are mostly free are the last of the list.
+void look_for_quiet_locked(const List<Span>& slabs) {
   unsigned looked_at = 0;
   for (Span* slab = slabs.last();
        slab != nullptr && slab->settle_at == slab->block_count && looked_at < kMostLookedAt;
@@ -40,9 +37,7 @@ bool look_for_quiet_locked(const List<Span>& slabs) {
     ++looked_at;
     if (slab->quiet == Quiet::kOneLook) slab->quiet = Quiet::kTwoLooks;
     if (slab->quiet == Quiet::kNot) slab->quiet = Quiet::kOneLook;
-    has_quiet |= slab->quiet == Quiet::kTwoLooks;
   }
-  return has_quiet && slabs.first() != slabs.last();
 }
 
 // \returns the last slab of a class that is due, unless it is the only one that threads can use.
@@ -116,18 +111,22 @@ std::size_t purge_free_pages(const TakenBlocks& taken, std::size_t os_page) {
 
 }  // namespace
 
-std::size_t scavenge(SlabOwner& owner, Scavenged which) {
+void look_for_quiet(SlabOwner& owner) {
+  if (owner.keeps_slabs) return;
+  for (const SizeClass size_class : classes_of(owner)) {
+    os::LockGuard guard(owner.mutex);
+    look_for_quiet_locked(owner.of(size_class).available);
+  }
+}
+
+std::size_t scavenge(SlabOwner& owner, Scavenged which, unsigned& most) {
   if (owner.keeps_slabs) return 0;
   const std::size_t os_page = os::page_bytes();
   std::size_t purged = 0;
   TakenBlocks taken;
   ReturnedPages returned;
   for (const SizeClass size_class : classes_of(owner)) {
-    if (which == Scavenged::kQuiet) {
-      os::LockGuard guard(owner.mutex);
-      if (!look_for_quiet_locked(owner.of(size_class).available)) continue;
-    }
-    while (!os::helper_must_stop()) {
+    while (most != 0) {
       const GiveBackGuard give_back;
       if (owner.is_ending.load(std::memory_order_relaxed)) break;
       {
@@ -137,6 +136,7 @@ std::size_t scavenge(SlabOwner& owner, Scavenged which) {
       purged += purge_free_pages(taken, os_page);
       put_back(taken, returned);
       returned.give_back();
+      --most;
     }
     if (which == Scavenged::kAll) {
       os::LockGuard guard(owner.mutex);

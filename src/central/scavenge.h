@@ -11,8 +11,12 @@ namespace tarn::internal {
 
 enum class Scavenged : std::uint8_t { kAll, kQuiet };
 
-/// Scavenges all slabs of an owner; or looks for quiet ones, and scavenges those that were so at the last
-/// look. \pre no lock is held. \returns bytes given back. \cost a system call per run of free blocks.
-std::size_t scavenge(SlabOwner& owner, Scavenged which);
+/// Scavenges all slabs of an owner; or those that were quiet at the last two looks. \pre no lock is held.
+/// \param most slabs, of which it takes off those that it scavenged: 0 when there may be more. \returns bytes
+/// given back. \cost a system call per run of free blocks.
+std::size_t scavenge(SlabOwner& owner, Scavenged which, unsigned& most);
+
+/// Looks for quiet slabs of an owner, which Scavenged::kQuiet takes then. \pre no lock is held.
+void look_for_quiet(SlabOwner& owner);
 
 }  // namespace tarn::internal

@@ -12,7 +12,7 @@
 #include "general/pools/pool_registry.h"
 #include "general/slow_door.h"
 #include "os/fatal.h"
-#include "page/give_back/helper.h"
+#include "page/give_back/background.h"
 #include "page/spans/page_map.h"
 #include "thread/observation/observation.h"
 #include "thread/slow_call.h"
@@ -101,12 +101,19 @@ void* allocate_watched(ThreadHeap* heap, SizeClass size_class, std::size_t size)
   return true;
 }
 
+// So a program that calls gives back what it does not use, and no single call takes long for it.
+void take_part_in_looks() {
+  constexpr unsigned kCallsPerLookAtTheClock = 64;
+  if (++this_thread.slow_calls % kCallsPerLookAtTheClock == 0 || background.has_step()) [[unlikely]]
+    background.step();
+}
+
 }  // namespace
 
 void* allocate_in_class(ThreadHeap* heap, SizeClass size_class, std::size_t size) {
   if (is_disturbed()) [[unlikely]]
     if (void* const block = allocate_watched(heap, size_class, size)) return block;
-  helper.on_slow_call();
+  take_part_in_looks();
   const auto take = [&] {
     ReturnedPages returned;
     return heap != nullptr ? allocate_from_heap(*heap, size_class, size, returned)
@@ -124,7 +131,7 @@ void* allocate_in_class(ThreadHeap* heap, SizeClass size_class, std::size_t size
 void deallocate_in_class(void* block, SizeClass size_class) {
   if (observation.has_begun()) [[unlikely]]
     if (deallocate_watched(block, size_class)) return;
-  helper.on_slow_call();
+  take_part_in_looks();
   memory_limit.note_freed();
   if (thread_limits.check_every_free) return deallocate_checked(block);
   ThreadHeap* const heap = heap_of_this_thread();

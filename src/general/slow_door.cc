@@ -8,7 +8,6 @@
 #include "central/slabs/slab.h"
 #include "general/blocks/block_finder.h"
 #include "os/syscall.h"
-#include "page/give_back/helper.h"
 #include "page/spans/page_map.h"
 #include "thread/magazine.h"
 #include "thread/this_thread.h"
@@ -22,11 +21,7 @@ bool is_on_signal_stack() {
   return (stack.ss_flags & SS_ONSTACK) != 0;
 }
 
-// The helper may hold some, for microseconds, unless it waits behind one of the left call's.
 void let_go_all_locks() {
-  constexpr std::uint64_t kMs = 2;
-  constinit static std::atomic<std::uint32_t> nobody_wakes{0};
-  if (helper.is_running()) os::wait_on(nobody_wakes, 0, kMs);
   os::set_fork_owner(true);
   os::fork_set.unlock_all_in_child();
 }

@@ -16,7 +16,7 @@ void write_line(const char* text, unsigned long length) {
 namespace {
 
 // A SIGABRT handler of the program might allocate and wait for a lock that the failed call holds. Uses no
-// libc: the helper thread comes here too.
+// libc: it may be in the midst of something too.
 [[noreturn]] void stop_process() {
   struct {
     void (*handler)(int);

@@ -12,7 +12,6 @@
 #include "os/memory/memory_lock.h"
 #include "os/process/process.h"
 #include "os/process/process_status.h"
-#include "page/give_back/helper.h"
 #include "page/give_back/unused_reserves.h"
 #include "page/spans/page_map.h"
 #include "tarn/detail/c_api.h"
@@ -55,7 +54,6 @@ std::size_t droppable_index_bytes(std::uint64_t limit) {
 // Gives nothing back if the process would exceed the limit anyway: the heap can still grow in its reserves.
 void make_room_below(std::uint64_t limit) {
   if (shares_memory_with_parent()) return;
-  const tarn::internal::HelperPause pause;
   const std::size_t index = droppable_index_bytes(limit);
   const std::size_t unused =
       index + tarn::internal::unused_reserve_bytes() + tarn::internal::registry.unused_cache_bytes(limit);

@@ -43,7 +43,7 @@ void free_moved_span(Span* span, PageCount moved, ReturnedPages& returned) {
   span_store.give_back(span);
   page_cache.free_pages(start, moved, PageState::kClean);
   if (pages != moved) page_cache.free_pages(start + bytes_of(moved), pages - moved, PageState::kDirty);
-  returned.note_given_back();
+  returned.note_given_back(bytes_of(pages - moved));
 }
 
 bool resize_span(Span* span, PageCount pages, ReturnedPages& returned) {
@@ -58,7 +58,7 @@ bool resize_span(Span* span, PageCount pages, ReturnedPages& returned) {
     page_map.clear_pages(span, number_of(pages), old_pages - pages);
     span->pages = pages;
     page_cache.free_pages(span->start + bytes_of(pages), old_pages - pages, PageState::kDirty);
-    returned.note_given_back();
+    returned.note_given_back(bytes_of(old_pages - pages));
   }
   return true;
 }

@@ -12,7 +12,7 @@
 // Synchronisation: `top` of a record belongs to the thread alone; other threads read it for statistics. All
 // else but `calls_made` changes under the heap's mutex, which its thread holds during a slow call
 // (SlowCall), and other threads while they look at the heap or return its blocks. A process of one thread, as
-// libc counts, takes none: the helper touches no heap that a thread has. A call that returns or takes blocks
+// libc counts, takes none. A call that returns or takes blocks
 // holds the owner's mutex too, for that time only. Heaps are never freed: the heap of a thread that has ended
 // goes to the next thread that starts.
 #pragma once
@@ -66,7 +66,7 @@ enum class HeapUse : std::uint8_t {
   kNone,     // no thread has it, and its magazines are gone
   kThread,   // a thread has it
   kLeft,     // its thread has ended and has left magazines and slabs
-  kLongLeft  // the helper has seen it so before
+  kLongLeft  // a look has seen it so before
 };
 
 /// What the threads of a heap did with large blocks. Of live blocks only the sums over all heaps mean

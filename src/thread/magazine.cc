@@ -33,9 +33,12 @@ constexpr std::size_t kLargerShare = 16;
 constexpr std::size_t kOwnSlabShare = 32;
 constexpr unsigned kMissesOfABusyClass = 32;
 
-constexpr unsigned kMostAfterAPeak = 1023;
+// After a peak a thread keeps little: so much of what it has taken, shared by all classes, and of each class
+// at most so many blocks.
+constexpr std::size_t kShareAfterAPeak = 32;
+constexpr unsigned kMostAfterAPeak = 63;
 static_assert((kLargestMagazine + 1) * sizeof(void*) <= Metadata::kLargestReused);
-constexpr unsigned kRoomAfterAPeak = 16;
+constexpr unsigned kRoomAfterAPeak = 2;
 
 std::size_t record_bytes(unsigned capacity) { return (capacity + 1) * sizeof(void*); }
 
@@ -112,15 +115,6 @@ bool resize(ThreadHeap& heap, SizeClass size_class, unsigned capacity) {
   return true;
 }
 
-// A magazine that holds all that a program frees after a peak, and serves all that it takes, would keep every
-// page of the peak in use: there it becomes as small as it was allowed to be, a little at each flush, and the
-// blocks then come from the fullest slabs.
-unsigned most_capacity(const ThreadHeap& heap, SizeClass size_class) {
-  const unsigned largest = class_geometry[size_class].largest_magazine;
-  return largest > kMostAfterAPeak && is_past_its_peak(owner_serving(heap, size_class)) ? kMostAfterAPeak
-                                                                                        : largest;
-}
-
 void lower_capacity(ThreadHeap& heap, SizeClass size_class, unsigned most) {
   const unsigned count = count_of(heap, size_class), capacity = heap.magazines.at(size_class).capacity;
   const unsigned least = count + kRoomAfterAPeak > most ? count + kRoomAfterAPeak : most;
@@ -140,6 +134,16 @@ void return_from_magazine(ThreadHeap& heap, SizeClass size_class, void* const* b
 
 }  // namespace
 
+unsigned most_capacity(const ThreadHeap& heap, SizeClass size_class) {
+  const ClassGeometry& geometry = class_geometry[size_class];
+  const SlabOwner& owner = owner_serving(heap, size_class);
+  if (!is_past_its_peak_with_parked(owner)) return geometry.largest_magazine;
+  const std::size_t bytes = taken_by_a_thread(owner) / kShareAfterAPeak / (owner.classes_with_slabs + 1);
+  const std::size_t blocks = bytes / geometry.block_bytes + 1;
+  return at_most(geometry.largest_magazine,
+                 blocks < kMostAfterAPeak ? static_cast<unsigned>(blocks) : kMostAfterAPeak);
+}
+
 bool prepare_magazine(ThreadHeap& heap, SizeClass size_class) {
   if (is_private_class(size_class) &&
       private_class(size_class).owner->no_magazines.load(std::memory_order_seq_cst) != 0)
@@ -150,11 +154,8 @@ bool prepare_magazine(ThreadHeap& heap, SizeClass size_class) {
   const ClassGeometry& geometry = class_geometry[size_class];
   const unsigned first = first_capacity(geometry);
   if (magazine.blocks == nullptr && first != 0) return resize(heap, size_class, first);
-  unsigned most = geometry.largest_magazine;
-  if (magazine.capacity >= kMostAfterAPeak) {
-    most = most_capacity(heap, size_class);
-    if (magazine.capacity > most) lower_capacity(heap, size_class, most);
-  }
+  const unsigned most = most_capacity(heap, size_class);
+  if (magazine.capacity > most) lower_capacity(heap, size_class, most);
   if (magazine.capacity >= most) return true;
   const unsigned capacity = at_most(most, magazine.capacity * 2u + 1);
   const std::size_t more = (capacity - std::size_t{magazine.capacity}) * geometry.block_bytes;

@@ -45,6 +45,11 @@ inline void set_record(ThreadHeap& heap, SizeClass size_class, unsigned count) {
   record.limit = blocks + magazine.capacity * sizeof(void*);
 }
 
+/// \returns the most blocks that a magazine may have now. Magazines that hold what a program frees after a
+/// peak, and serve all that it takes, would keep every page of the peak in use: there they become small, a
+/// little at each flush, and the blocks then come from the fullest slabs.
+unsigned most_capacity(const ThreadHeap& heap, SizeClass size_class);
+
 /// Makes or grows a magazine; a magazine grows at each miss, while its class and its thread may keep more.
 /// \returns whether there is a magazine.
 bool prepare_magazine(ThreadHeap& heap, SizeClass size_class);

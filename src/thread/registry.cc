@@ -14,7 +14,6 @@
 #include "os/fatal.h"
 #include "os/locks/owner_lock.h"
 #include "os/memory/memory.h"
-#include "os/process/helper_thread.h"
 #include "os/process/process.h"
 #include "os/process/process_status.h"
 #include "page/give_back/page_cache.h"
@@ -252,6 +251,7 @@ ThreadHeap* Registry::attach(Take which, ShownRecords shown) {
   owners.begin_use_locked(*heap->home);
   HeapGuard heap_guard(*heap);
   heap->shown = shown;
+  if (heap->is_left()) left_count_.fetch_sub(1, std::memory_order_relaxed);
   heap->use.store(HeapUse::kThread, std::memory_order_relaxed);
   ++heap->home->slow_calls;
   heap->home->threads.fetch_add(1, std::memory_order_seq_cst);
@@ -267,22 +267,25 @@ void Registry::end_use_locked(ThreadHeap& heap) {
 }
 
 void Registry::detach(ThreadHeap& heap) {
-  // The helper ends with the main thread, and may do so before it looks.
-  const bool is_main = os::thread_id() == os::process_id();
-  const bool is_left = !is_main && may_leave_to_helper(heap.home->slab_bytes);
+  // As many as may soon be taken: nobody may call again.
+  const std::uint32_t most_left = 2 * at_most(kMostShared, owner_count_.load(std::memory_order_relaxed));
+  const bool is_left =
+      may_leave_memory(heap.home->slab_bytes) && left_count_.load(std::memory_order_relaxed) < most_left;
   ReturnedPages returned;
   {
     HeapGuard guard(heap);
-    if (is_left)
+    if (is_left) {
       leave_locked(heap, returned);
-    else
+      left_count_.fetch_add(1, std::memory_order_relaxed);
+    } else {
       return_all_locked(heap, returned);
+    }
   }
   {
     os::LockGuard guard(owners.mutex());
     end_use_locked(heap);
   }
-  if (is_left && !leave_to_helper()) return_left(heap, Left::kAll);
+  if (is_left) note_left_memory();
 }
 
 void Registry::return_left(ThreadHeap& heap, Left which) {
@@ -295,25 +298,37 @@ void Registry::return_left(ThreadHeap& heap, Left which) {
     drop_magazines_locked(heap, returned);
     heap.home->is_trimmed = false;
     heap.use.store(HeapUse::kNone, std::memory_order_relaxed);
+    left_count_.fetch_sub(1, std::memory_order_relaxed);
     if (heap.home->threads.load(std::memory_order_relaxed) == 0)
       trim_locked(*heap.home, TrimDepth::kAll, returned);
   }
   returned.give_back();
 }
 
-bool Registry::return_all_left(Left which) {
-  bool is_some_left = false;
-  for (ThreadHeap* heap = first_; heap != nullptr && !os::helper_must_stop(); heap = heap->next)
-    if (heap->is_left()) {
-      return_left(*heap, which);
-      is_some_left |= heap->is_left();
-    }
-  return is_some_left;
+void Registry::return_all_left(Left which) {
+  for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next)
+    if (heap->is_left()) return_left(*heap, which);
 }
 
-bool Registry::trim_idle() {
-  const bool is_some_left = return_all_left(Left::kLong);
-  return owners.trim_idle() && !is_some_left;
+// \returns whether there was one.
+bool Registry::return_next_left() {
+  ThreadHeap* heap = left_looked_at_ == nullptr ? first_.load() : left_looked_at_->next.load();
+  while (heap != nullptr && !heap->is_left()) heap = heap->next;
+  left_looked_at_ = heap;
+  if (heap != nullptr) return_left(*heap, Left::kLong);
+  return heap != nullptr;
+}
+
+LookState Registry::trim_idle(LookShare share) {
+  if (share == LookShare::kAll) {
+    return_all_left(Left::kLong);
+  } else if (!looks_at_owners_ && return_next_left()) {
+    return LookState::kHasMore;
+  }
+  const LookState state = owners.trim_idle(share);
+  looks_at_owners_ = state == LookState::kHasMore;
+  const bool is_some_left = left_count_.load(std::memory_order_relaxed) != 0;
+  return is_some_left && state == LookState::kDoneAllIdle ? LookState::kDone : state;
 }
 
 void Registry::hide_all_records() {

@@ -29,14 +29,12 @@ class Registry {
   }
 
   /// Call when the thread ends; an owner that no thread uses then becomes an orphan. Magazines and empty
-  /// slabs stay for the next thread where the helper will return them if none comes; else they are returned
-  /// at once.
+  /// slabs stay for the next thread, or for a look if none comes; of many threads that end they are returned.
   void detach(ThreadHeap& heap);
 
   enum class Left : std::uint8_t { kLong, kAll };
   /// Returns what ended threads have left: before the last such look, or at all. \pre no lock is held.
-  /// \returns whether some is left.
-  bool return_all_left(Left which);
+  void return_all_left(Left which);
 
   /// Returns what threads that run have in their magazines, but for the newest block of each class. Nothing
   /// where one thread cannot fence all others. \pre no lock is held. \cost a system call, and one slow call
@@ -46,8 +44,8 @@ class Registry {
   /// Hides the records of all threads, each until its next slow call, which is not in the midst of a hit.
   void ask_all();
 
-  /// The helper's look at all heaps and owners. \returns whether all owners were idle.
-  bool trim_idle();
+  /// A look at all heaps and owners, or a step of it. \pre the caller alone looks.
+  LookState trim_idle(LookShare share);
 
   /// Calls visit_heap(heap) for each heap with its mutex held, and then visit_rest(). No slab changes its
   /// owner meanwhile.
@@ -144,6 +142,7 @@ class Registry {
   std::size_t kept_of_a_cache(std::size_t limit) const;
   void end_use_locked(ThreadHeap& heap);
   void return_left(ThreadHeap& heap, Left which);
+  bool return_next_left();
 
   std::atomic<ThreadHeap*> first_{nullptr};         // heaps are only ever added: a walk needs no lock
   std::atomic<ThreadHeap*> first_unused_{nullptr};  // heaps whose thread has ended; changed under the mutex
@@ -153,6 +152,10 @@ class Registry {
   std::atomic<std::uint32_t> owner_count_{0};
   std::uint32_t numbered_count_ = 0;  // heaps that give their threads a number
   std::uint32_t next_shared_ = 0;
+  std::atomic<std::uint32_t> left_count_{0};  // heaps as their threads have left them
+  // Of who looks, in steps: past the heaps that were left, and else the last of these that it came to.
+  bool looks_at_owners_ = false;
+  ThreadHeap* left_looked_at_ = nullptr;
   ThreadHeap* first_of_owner_[kMostShared] = {};  // one heap of each owner
   // Apart from the heaps: threads write the lines of their heaps.
   std::atomic<SlabOwner*> owner_of_number_[kMostShared] = {};

@@ -7,7 +7,7 @@
 #include "os/locks/owner_lock.h"
 #include "os/memory/memory.h"
 #include "os/process/processors.h"
-#include "page/give_back/helper.h"
+#include "page/give_back/background.h"
 #include "page/memory/memory_limit.h"
 #include "thread/registry.h"
 
@@ -73,13 +73,12 @@ void on_thread_end(void* heap) {
   registry.detach(*static_cast<ThreadHeap*>(heap));
 }
 
-// Without other threads and without a helper, a fork has nothing to wait for. Then it must not write either:
-// each written page would be copied, in parent and child.
+// Without other threads a fork has nothing to wait for. Then it must not write either: each written page
+// would be copied, in parent and child.
 constinit unsigned careful_forks = 0;  // above 1: a fork within the handler of another
 
 void before_fork() {
-  if (os::is_only_thread() && !helper.is_running()) return;
-  helper.step_aside();
+  if (os::is_only_thread()) return;
   const bool is_nested = os::is_fork_owner();
   os::fork_set.lock_all();
   if (!is_nested) os::OwnerLock::note_fork();
@@ -90,7 +89,6 @@ void after_fork_in_parent() {
   if (careful_forks == 0) return;
   --careful_forks;
   os::fork_set.unlock_all_in_parent();
-  helper.return_later();
 }
 
 void after_fork_in_child() {
@@ -98,7 +96,7 @@ void after_fork_in_child() {
   --careful_forks;
   os::OwnerLock::forget_other_threads();
   const bool had_others = os::fork_set.unlock_all_in_child();
-  helper.forget_after_fork(had_others ? Helper::OtherThreads::kGone : Helper::OtherThreads::kNone);
+  background.forget_after_fork();
   memory_limit.forget_after_fork();
   if (had_others) registry.keep_only_after_fork(this_thread.heap);
 }

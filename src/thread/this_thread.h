@@ -21,8 +21,9 @@ struct ThisThread {
   // door need look at nothing else before it takes a hit from the hidden records.
   std::uint32_t hits_hidden_until;
   std::uint8_t calls_without_heap;
-  bool has_ended;
-  bool is_at_pause;  // on the way to its next sample (observation.h)
+  std::uint8_t slow_calls;  // modulo 256
+  bool has_ended : 1;
+  bool is_at_pause : 1;  // on the way to its next sample (observation.h)
   bool watched;
 
   bool is_watched() const { return watched; }

@@ -48,13 +48,13 @@ class PageCacheRun final : public Run {
         page_cache.purge(program_.below(1 << 24));
         return check_counts();
       case 7:
-        page_cache.tick();
+        page_cache.purge(page_cache.unused_since_tick());
         return check_counts();
       case 8:
         program_.flag() ? page_cache.keep(program_.below(1 << 22)) : page_cache.keep_nothing();
         return;
       case 9:
-        page_cache.give_back_at_once();
+        page_cache.give_back_at_once(SIZE_MAX);
         return check_counts();
       default:
         give_back_one();

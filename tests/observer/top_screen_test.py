@@ -104,7 +104,7 @@ class TopScreenTest(unittest.TestCase):
         terminal.type("4")
         terminal.wait_for_text("fixed pool", "heap")
         terminal.type("3")
-        terminal.wait_for_text("spare", "depot")
+        terminal.wait_for_text("owner", "depot")
         terminal.type("Tab", "Tab", "Tab")
         terminal.wait_for_text("slabs")
         terminal.type("s")

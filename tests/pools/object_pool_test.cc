@@ -84,13 +84,13 @@ TYPED_TEST(OfType, PrewarmedMemoryIsUsedAndStaysThroughIdleTimes) {
   };
   const std::size_t before = mapped();
   EXPECT_GE(before, count * sizeof(TypeParam));
-  for (int i = 0; i < 4; ++i) internal::owners.trim_idle();
+  for (int i = 0; i < 4; ++i) internal::owners.trim_idle(internal::LookShare::kAll);
   EXPECT_EQ(mapped(), before);
   std::vector<TypeParam*> objects;
   for (std::size_t i = 0; i < count; ++i) objects.push_back(pool.create());
   EXPECT_EQ(mapped(), before) << "nothing was made for them";
   for (TypeParam* object : objects) pool.destroy(object);
-  for (int i = 0; i < 4; ++i) internal::owners.trim_idle();
+  for (int i = 0; i < 4; ++i) internal::owners.trim_idle(internal::LookShare::kAll);
   EXPECT_EQ(mapped(), before);
   EXPECT_GT(pool.release_unused(), 0u);
   EXPECT_EQ(mapped(), 0u);

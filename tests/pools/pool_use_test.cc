@@ -479,7 +479,7 @@ TEST(PoolUse, AVisitInAnotherThreadEndsWhilePoolsComeAndGo) {
   other.join();
 }
 
-// A helper thread may have given some of it back before trim does.
+// The library's thread may have given some of it back before trim does.
 TEST(Trim, GivesBackWhatSharedPoolsAndHeapsDoNotUse) {
   const std::uint64_t purged_before = tarn::stats().purged_bytes;
   SharedFixedPool events({.block_bytes = 1000, .name = "events"});

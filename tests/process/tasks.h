@@ -1,6 +1,5 @@
-/* What the tests of the helper thread share, in C and C++: what /proc says of the tasks of the calling
-   process, memory that is freed to wake the helper, and waiting with a deadline. Nothing here allocates but
-   wake_helper, so that a look at the tasks does not start what it looks for. */
+/* What tests in C and C++ share: what /proc says of the tasks of the calling process, memory that is freed,
+   and waiting with a deadline. Nothing here allocates but free_blocks. */
 #pragma once
 #include <dirent.h>
 #include <fcntl.h>
@@ -31,13 +30,6 @@ static inline long read_small_file(int directory, const char* path, char* text, 
    in the child of a fork. */
 static inline int open_tasks(void) { return open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
 
-/* num_threads in the text of /proc/self/stat, the number that Python looks at when it forks. */
-static inline int threads_in_stat(const char* text) {
-  const char* field = strrchr(text, ')'); /* the end of field 2; num_threads is field 20 */
-  for (int i = 2; i < 20 && field != NULL; ++i) field = strchr(field + 1, ' ');
-  return field == NULL ? -1 : atoi(field);
-}
-
 struct directory_entry { /* linux_dirent64 */
   uint64_t inode;
   int64_t offset;
@@ -67,7 +59,7 @@ static inline int task_count(int tasks) {
   return list_numbers(tasks, ids, kMostTasks);
 }
 
-/* A task that is not the calling one, or 0. In a program with one thread that is the helper. */
+/* A task that is not the calling one, or 0. In a program with one thread that is the library's. */
 static inline int other_task(int tasks) {
   int ids[kMostTasks];
   const int count = list_numbers(tasks, ids, kMostTasks);
@@ -98,52 +90,6 @@ static inline uint64_t status_number(const char* status, const char* name, int b
   return status_value(status, name, value, sizeof value) ? strtoull(value, NULL, base) : 0;
 }
 
-enum comparison { kSame, kNoMoreBits, kNoLess };
-
-/* Whether the other task has in one line of its status no more than the caller; says it on standard error
-   when not. */
-static inline int has_no_more(const char* caller, const char* other, const char* name,
-                              enum comparison must_be) {
-  char one[1024] = "none", two[1024] = "none";
-  status_value(caller, name, one, sizeof one);
-  status_value(other, name, two, sizeof two);
-  const uint64_t number = strtoull(one, NULL, 16), other_number = strtoull(two, NULL, 16);
-  const int is_good = must_be == kSame         ? strcmp(one, two) == 0
-                      : must_be == kNoMoreBits ? (other_number & ~number) == 0
-                                               : other_number >= number;
-  if (!is_good) fprintf(stderr, "a task has %s: %s and its caller %s\n", name, two, one);
-  return is_good;
-}
-
-static inline int has_no_more_at_all(const char* caller, const char* other) {
-  static const struct {
-    const char* name;
-    enum comparison must_be;
-  } lines[] = {{"Uid", kSame},          {"Gid", kSame},          {"Groups", kSame},
-               {"CapPrm", kNoMoreBits}, {"CapEff", kNoMoreBits}, {"CapBnd", kNoMoreBits},
-               {"CapInh", kNoMoreBits}, {"CapAmb", kNoMoreBits}, {"NoNewPrivs", kNoLess},
-               {"Seccomp", kNoLess}};
-  int is_good = 1;
-  for (size_t i = 0; i < sizeof lines / sizeof *lines; ++i)
-    is_good &= has_no_more(caller, other, lines[i].name, lines[i].must_be);
-  return is_good;
-}
-
-/* 1 when a task has what the calling thread has not. A task that ends meanwhile has nothing. */
-static inline int some_task_has_more(int tasks) {
-  char caller[kStatusBytes], other[kStatusBytes];
-  int ids[kMostTasks], has_more = 0;
-  const int self = (int)syscall(SYS_gettid), count = list_numbers(tasks, ids, kMostTasks);
-  if (count < 1 || read_task_file(tasks, self, "status", caller, sizeof caller) <= 0) {
-    fprintf(stderr, "the tasks of the process cannot be read\n");
-    return 1;
-  }
-  for (int i = 0; i < count; ++i)
-    if (ids[i] != self && read_task_file(tasks, ids[i], "status", other, sizeof other) > 0)
-      has_more |= !has_no_more_at_all(caller, other);
-  return has_more;
-}
-
 /* Gives blocks of 1 MiB back. What is touched of each decides how much memory there is behind it, and so how
    long it takes. */
 static inline void free_blocks(void* (*allocate)(size_t), void (*deallocate)(void*), int count,
@@ -153,11 +99,6 @@ static inline void free_blocks(void* (*allocate)(size_t), void (*deallocate)(voi
   for (int i = 0; i < count && i < kMostBlocks; ++i)
     if ((blocks[i] = allocate(kBytes)) != NULL) memset(blocks[i], i + 1, touched_bytes);
   for (int i = 0; i < count && i < kMostBlocks; ++i) deallocate(blocks[i]);
-}
-
-/* 64 MiB: far more than the 256 KiB that are worth a helper. */
-static inline void wake_helper(void* (*allocate)(size_t), void (*deallocate)(void*)) {
-  free_blocks(allocate, deallocate, 64, 1);
 }
 
 static inline long milliseconds_now(void) {

@@ -38,7 +38,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
-# What makes and ends spans, writes the page map, or is the helper's.
+# What makes and ends spans, writes the page map, or is of looks.
 INSIDES_OF_PAGE = re.compile(r"\bspan_store\b|\bbackground\b|"
                              r"\bpage_map\.(?:set|clear|set_pages|clear_pages|add_region|commit_tables|"
                              r"release_tail|reserve_index|drop_index)\b")

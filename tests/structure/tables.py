@@ -9,13 +9,13 @@ CIRCLES_TODAY = {}
 # Files outside of page/ that name what only page/ should, today. It must end empty.
 NAMED_TODAY = {}
 
-# Those that may: they speak to the helper or of the index as a whole, and neither make nor end spans.
+# Those that may: they speak of looks or of the index as a whole, and neither make nor end spans.
 MAY_NAME = {
-    "general/options/apply_options.cc": "configures the helper and the index",
+    "general/class_calls.cc": "slow calls take part in looks",
+    "general/options/apply_options.cc": "configures looks and the index",
     "override/address_space.cc": "drops the index for a program that limits its addresses",
-    "override/process_calls.cc": "the helper steps aside around calls about the process",
-    "thread/observation/observation.cc": "the helper notices a switch where no call does",
-    "thread/this_thread.cc": "the helper steps aside for a fork",
+    "thread/observation/observation.cc": "a look notices a switch where no call does",
+    "thread/this_thread.cc": "a child of a fork has no thread that looks",
 }
 
 # Source files without a unit test of their name, and the test that covers each.
@@ -71,7 +71,6 @@ COVERED = {
     "override/new": "tests/override/new_forms_test.cc",
     "override/new_nothrow": "tests/override/new_forms_test.cc",
     "override/operators": "tests/override/new_forms_test.cc",
-    "override/process_calls": "tests/process/unnoticeable_test.cc",
     "override/runtime": "tests/fault/new_handler_test.cc",
     "page/spans/watched_spans": "tests/unit/pool/watched_blocks_test.cc",
     "page/give_back/give_back": "tests/unit/page/give_back/page_cache_test.cc",
@@ -126,9 +125,8 @@ TOGETHER = {
     "os/locks/mutex": ["owner_lock"],
     "os/memory/mappings": ["available_memory", "growth_watch"],
     "os/memory/memory": ["own_memory"],
-    "os/process/helper_thread": ["process_status", "processors"],
+    "os/process/process": ["process_status", "processors"],
     "os/stack/stack_memo": ["stack_bounds"],
-    "page/give_back/helper": ["background"],
     "page/give_back/returned_pages": ["unused_reserves"],
     "page/spans/span": ["chunk", "free_chunks", "page_map"],
     "pool/heaps/heap_blocks": ["call_rate", "heap_scope", "arena"],

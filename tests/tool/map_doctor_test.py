@@ -24,9 +24,8 @@ RESTING = "import sys; print('ready', flush=True); sys.stdin.read()"
 
 class LooksAtAProgram(ToolTest):
     def start(self, program):
-        # Without the helper thread, which gives pages back meanwhile, the program rests.
         process = self.start_program("python3", "-S", "-c", program, says="ready\n", LD_PRELOAD=LIBRARY,
-                                     PYTHONMALLOC="malloc", TARN_BACKGROUND=0)
+                                     PYTHONMALLOC="malloc")
         self.wait_until_it_sleeps(process.pid)
         return process
 

@@ -34,6 +34,7 @@ enum class Option : std::uint8_t {
   kFreePageThreshold,
   kDecay,
   kBackground,
+  kSandbox,
   kThreadCacheBytes,
   kShareSlabs,
   kHugePages,
@@ -82,9 +83,13 @@ inline constexpr OptionInfo kOptionTable[] = {
     {Option::kDecay, "decay", OptionKind::kMilliseconds, 2000, 0, 3600 * 1000, nullptr,
      "Time after which free memory that nobody needed goes back to the system; 0 keeps none.",
      OptionChange::kAnyTime},
-    {Option::kBackground, "background", OptionKind::kBool, 1, 0, 1, nullptr,
-     "Let a helper thread give memory back while the program idles; it exists only while there is some to "
-     "give back.",
+    {Option::kBackground, "background", OptionKind::kBool, 0, 0, 1, nullptr,
+     "Let a thread of the library's give memory back, also while the program idles; else the threads that "
+     "allocate and free do it.",
+     OptionChange::kAnyTime},
+    {Option::kSandbox, "sandbox", OptionKind::kBool, 0, 0, 1, nullptr,
+     "Make only system calls that every malloc needs, from now on; switch it on before a filter of system "
+     "calls that ends the process for others.",
      OptionChange::kAnyTime},
     {Option::kThreadCacheBytes, "thread_cache", OptionKind::kBytes, 8 * kMiB, 64 * kKiB, kGiB, nullptr,
      "Most bytes of free blocks that one thread caches, and as many again that it leaves for "

@@ -3,7 +3,7 @@
 //
 // A slot holds a span's address and its number of pages, so that a thread that looks for one reads a single
 // cache line and no span. Whoever takes a span out of its slot, by a compare and exchange, has it: a thread
-// that begins a large block, one that has no empty slot for another span, or the helper. So there is no lock,
+// that begins a large block, one that has no empty slot for another span, or a look. So there is no lock,
 // and nothing to hold across a fork.
 //
 // A span that lay in its slot from one look to the next goes back. So do the spans of an owner when its

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "central/slabs/class_slabs.h"
 #include "central/slabs/return_blocks.h"
 #include "os/locks/held_locks.h"
 #include "page/memory/metadata.h"
@@ -19,8 +20,6 @@ constexpr std::uint32_t kMostCounted = 1 << 24;
 
 // An owner may park what a thread may keep, for each of its threads up to so many.
 constexpr std::uint32_t kMostThreadsCounted = 8;
-
-constexpr std::size_t kLittleBytes = 1024 * 1024;
 
 constexpr std::uint8_t kFlushesToQualify = 32;
 constexpr std::uint8_t kFlushesPerReturn = 16;
@@ -155,7 +154,7 @@ void note_height(Parked& parked) {
 // After a peak, what is freed returns to the slabs, and what is taken comes from the fullest of them: blocks
 // that went round through the depot would keep every page of the peak in use.
 Room room_for(const SlabOwner& owner, const Shelf& shelf, unsigned count) {
-  if (is_past_its_peak(owner) || !may_keep_memory()) return Room::kNone;
+  if (is_past_its_peak_with_parked(owner) || !may_keep_memory()) return Room::kNone;
   const std::size_t bytes = shelf.depot->bytes.load(std::memory_order_relaxed);
   if (bytes + shelf.bytes_of(count) > most_bytes(owner)) return Room::kNone;
   const Parked& parked = shelf.parked();
@@ -166,12 +165,11 @@ Room room_for(const SlabOwner& owner, const Shelf& shelf, unsigned count) {
 
 }  // namespace
 
-// Each class has one slab that may not have been used up yet, and slabs made ahead of need are no peak.
-bool is_past_its_peak(const SlabOwner& owner) {
-  if (owner.keeps_slabs) return false;
-  const std::size_t usual_bytes = 2 * owner.taken_bytes + kLittleBytes + owner.made_ahead_bytes;
-  if (owner.slab_bytes <= usual_bytes) return false;
-  return owner.slab_bytes > usual_bytes + owner.classes_with_slabs * kPageBytes;
+// Threads that pass blocks to each other have some parked at any time.
+bool is_past_its_peak_with_parked(const SlabOwner& owner) {
+  constexpr std::size_t kUsuallyParked = 1024 * 1024;
+  const std::size_t parked = parked_bytes(owner);
+  return is_past_its_peak(owner, parked > kUsuallyParked ? parked - kUsuallyParked : 0);
 }
 
 std::size_t parked_bytes(const SlabOwner& owner) {
@@ -277,7 +275,7 @@ bool park(SlabOwner& owner, SizeClass size_class, void* const* blocks, unsigned 
   shelf.parked().mutex.unlock();
   if (!is_parked) return false;
   owner.is_trimmed = false;
-  // The helper returns it when nobody needs it. Other owners may well be in the same state.
+  // A look returns it when nobody needs it. Other owners may well be in the same state.
   returned.note_kept(shelf.depot->bytes.load(std::memory_order_relaxed) *
                      owners_in_use.load(std::memory_order_relaxed));
   return true;

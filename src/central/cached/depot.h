@@ -17,8 +17,8 @@
 
 namespace tarn::internal {
 
-/// Whether the slabs hold much more than twice what is in use. \threads any; at some moment.
-bool is_past_its_peak(const SlabOwner& owner);
+/// The same as is_past_its_peak(), where much that is parked counts as free.
+bool is_past_its_peak_with_parked(const SlabOwner& owner);
 
 /// \returns the bytes of all that is parked, with its places in the depot.
 std::size_t parked_bytes(const SlabOwner& owner);

@@ -17,6 +17,7 @@ namespace {
 // programs leave buffers of this size partly unwritten.
 constexpr std::size_t kLargeClassBytes = 1024 * 1024;
 
+constexpr std::size_t kLittleBytes = 1024 * 1024;
 constexpr unsigned kSparesTried = 4;
 constexpr std::size_t kKeptSlabShare = 16;  // an empty slab is kept if it is at most 1/16 of the taken bytes
 
@@ -104,6 +105,12 @@ Span* take_spare(SlabOwner& owner, PageCount pages, std::uint32_t words) {
   return nullptr;
 }
 
+// The page cache keeps free pages for every owner: beside these an owner's own are few.
+bool has_enough_free(const SlabOwner& owner) {
+  const std::size_t limit = page_cache.limit();
+  return owner.spare_bytes + page_cache.dirty_bytes() > limit + limit / 2 || is_past_its_peak(owner);
+}
+
 // Keeps an ended slab as a spare one of its owner, while spare bytes are few against the bytes that the owner
 // took recently. An orphan gets no more: no thread asks for them.
 bool keep_as_spare(SlabOwner& owner, Span* slab) {
@@ -111,8 +118,15 @@ bool keep_as_spare(SlabOwner& owner, Span* slab) {
   if (owner.density == Density::kUndumped) return false;  // its pages are no other class's
   if (kind == kSpareKinds || owner.spare_bytes + slab->bytes() > most_spare_bytes(owner)) return false;
   if (owner.threads.load(std::memory_order_relaxed) == 0 && !owner.is_of_pool) return false;
+  if (has_enough_free(owner)) return false;
   add_spare_locked(owner, slab);
   return true;
+}
+
+void end_a_spare_slab(SlabOwner& owner, ReturnedPages& returned) {
+  constexpr std::size_t kFew = 1024 * 1024;
+  if (owner.spare_bytes > kFew && has_enough_free(owner))
+    end_spare_slabs(owner, owner.spare_bytes - 1, returned);
 }
 
 // Whether a slab is not needed: all its blocks are free, and neither it nor its owner's slabs are to stay.
@@ -124,6 +138,15 @@ bool may_retire(const SlabOwner& owner, const Span& slab) {
 
 std::size_t most_spare_bytes(const SlabOwner& owner) {
   return owner.peak_taken_bytes < owner.kept_limit_bytes ? owner.peak_taken_bytes : owner.kept_limit_bytes;
+}
+
+// Each class has one slab that may not have been used up yet, and slabs made ahead of need are no peak.
+bool is_past_its_peak(const SlabOwner& owner, std::size_t free) {
+  if (owner.keeps_slabs) return false;
+  const std::size_t taken = owner.taken_bytes, slabs = owner.slab_bytes;
+  const std::size_t usual = 2 * (taken > free ? taken - free : 0) + kLittleBytes + owner.made_ahead_bytes;
+  if (slabs <= usual || slabs <= usual + owner.classes_with_slabs * kPageBytes) return false;
+  return slabs - taken + page_cache.dirty_bytes() > page_cache.limit();
 }
 
 std::size_t bytes_freed_recently(const SlabOwner& owner) {
@@ -300,17 +323,20 @@ void retire_slab(SlabOwner& owner, Span* slab, Retired fate, ReturnedPages& retu
   if (fate == Retired::kMayStay && keep_as_spare(owner, slab)) return note_kept_memory(owner, returned);
   ++owner.counters.slabs_ended;
   free_span(slab, returned);
+  if (fate == Retired::kMayStay) end_a_spare_slab(owner, returned);
 }
 
 bool settle_slab(SlabOwner& owner, Span* slab, ReturnedPages& returned) {
-  slab->quiet = Quiet::kNot;
+  note_more_free(*slab);
   place_slab(owner, slab);
   if (!may_retire(owner, *slab)) return true;
   if (owner.is_ending.load(std::memory_order_relaxed)) return true;  // its pool walks its slabs
   const List<Span>& available = listed(owner, *slab);
   const bool is_last = available.first() == available.last();
-  // Kept, so that a free and an allocation in turn do not retire and make a slab each time.
-  if (is_last && (slab->pages == PageCount{1} || slab->bytes() <= owner.taken_bytes / kKeptSlabShare)) {
+  // Kept, so that a free and an allocation in turn do not retire and make a slab each time; not what a peak
+  // leaves, when these are many classes.
+  if (is_last && !is_past_its_peak(owner) &&
+      (slab->pages == PageCount{1} || slab->bytes() <= owner.taken_bytes / kKeptSlabShare)) {
     note_kept_memory(owner, returned);
     return true;
   }

@@ -72,8 +72,13 @@ void add_spare_locked(SlabOwner& owner, Span* slab);
 /// Ends spare slabs until at most `bytes` of them are left, and those that were made ahead of need.
 void end_spare_slabs(SlabOwner& owner, std::size_t bytes, ReturnedPages& returned);
 
-/// Call when free memory stays with the owner: if it is much, the helper trims the owner once it idles.
+/// Call when free memory stays with the owner: if it is much, a look trims the owner once it idles.
 void note_kept_memory(const SlabOwner& owner, ReturnedPages& returned);
+
+/// Whether the slabs hold much more than twice what is in use, and with free pages more than the page cache
+/// may keep, which it learns from a program that fills its heap again and again. \param free bytes of what
+/// they gave out that nobody uses. \threads any; at some moment.
+bool is_past_its_peak(const SlabOwner& owner, std::size_t free = 0);
 
 /// \returns by how many bytes the owner's blocks are fewer than at its recent peak. 0 also while scavenge()
 /// has taken blocks out of a slab: no peak counts these.

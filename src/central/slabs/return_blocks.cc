@@ -15,7 +15,7 @@ namespace {
 constexpr unsigned kOwnPerRemote = 4;  // 4 scattered own blocks cost as much as a word of another owner's
 constexpr std::size_t kReturnedWorthALook = 1024 * 1024;
 
-// Free memory inside slabs is given back when the owner idles, but only if the helper looks.
+// Free memory inside slabs is given back when the owner idles, but only if somebody looks.
 void note_returned(SlabOwner& owner, std::size_t bytes, ReturnedPages& returned) {
   settle_account(owner);
   owner.is_trimmed = false;
@@ -48,7 +48,7 @@ unsigned return_scattered(SlabOwner& owner, void* const* blocks, unsigned count,
     if ((bits & bitmap::bit(index)) != 0) break;
     bitmap::store(slab->free_bits + word, bits | bitmap::bit(index));
     slab->scan_word = word < slab->scan_word ? static_cast<std::uint16_t>(word) : slab->scan_word;
-    slab->quiet = Quiet::kNot;
+    note_more_free(*slab);
     slab->longest_run = slab->block_count;
     owner.taken_bytes -= stride;
     if (++slab->free_count >= slab->settle_at) [[unlikely]]

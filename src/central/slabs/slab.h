@@ -33,6 +33,11 @@ void mark_free(Span& slab, std::uint32_t word, std::uint64_t mask);
 /// Moves the ones of remote_bits to free_bits. \returns how many ones were moved.
 std::uint32_t merge_remote_bits(Span& slab);
 
+/// Call when a block came back to a slab: its pages may be free now.
+inline void note_more_free(Span& slab) {
+  if (slab.quiet == Quiet::kScavenged) slab.quiet = Quiet::kNot;
+}
+
 /// What an address in a slab's pages is: a block's start, one inside of a block, or behind all blocks.
 enum class AddressIs : std::uint8_t { kBlock, kInside, kBehind };
 /// Addresses before the first block lie behind, too. \param index written unless it lies behind.

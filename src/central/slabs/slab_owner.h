@@ -20,7 +20,7 @@
 // Synchronisation: `mutex` guards all but `pending`, the depot (depot.h), and what is atomic or Relaxed: of
 // these, others write is_trimmed and the counts of calls and flushes, which may lose one. Threads take it
 // only where a slow call comes to the slabs, rarely contended: by each other, statistics, trimming, the
-// helper thread, or a freer that collects for an idle owner or an orphan. Remote frees need no lock
+// a look at it, or a freer that collects for an idle owner or an orphan. Remote frees need no lock
 // (remote_free.h). A second owner's mutex is only ever tried.
 #pragma once
 #include <atomic>
@@ -208,7 +208,7 @@ struct alignas(kCacheLineBytes) SlabOwner {
   Relaxed<std::size_t> made_ahead_bytes{};  // of its slabs with is_kept set
   std::size_t spare_bytes{};
   std::size_t kept_spare_bytes{};           // of these: made ahead of need, they stay until a trim by hand
-  std::size_t returned_bytes{};             // to slabs, since the helper thread was last asked to trim
+  std::size_t returned_bytes{};             // to slabs, since a look was last asked for
   Relaxed<std::size_t> kept_limit_bytes{};  // limit of spare_bytes; and, for each thread, of what is parked
   Relaxed<std::uint64_t> slow_calls{};
   std::uint64_t slow_calls_at_last_trim{};

@@ -7,6 +7,8 @@
 #include "general/options/class_file.h"
 #include "general/options/configuration.h"
 #include "general/options/memory_limits.h"
+#include "os/locks/owner_lock.h"
+#include "os/memory/memory.h"
 #include "os/process/process.h"
 #include "os/process/processors.h"
 #include "page/give_back/background.h"
@@ -111,16 +113,19 @@ void choose_slow_calls() {
 // The tiers above keep free slabs and blocks too; a program that starts with such values would have none.
 void keep_no_more() {
   if (!background.keeps_memory()) {
-    static_cast<void>(registry.return_all_left(Registry::Left::kAll));
+    registry.return_all_left(Registry::Left::kAll);
     owners.trim_all();
   }
   background.apply_change();
 }
 
-// What ended threads have left to the helper has no other thread that looks.
-void end_or_start_helper() {
-  background.apply_change();
-  if (!helper.may_start()) static_cast<void>(registry.return_all_left(Registry::Left::kAll));
+void end_or_start_thread() { background.apply_change(); }
+
+// Not undone: nobody tells when a filter is gone.
+void make_common_calls_only() {
+  if (!configuration.is_on(Option::kSandbox)) return;
+  os::OwnerLock::forbid_calls();
+  os::make_common_calls_only();
 }
 
 void apply_memory_limits() {
@@ -150,7 +155,8 @@ struct RunTimeOption {
 constexpr RunTimeOption kRunTimeOptions[] = {
     {Option::kFreePageThreshold, limit_pages, keep_no_more},
     {Option::kDecay, change_decay, keep_no_more},
-    {Option::kBackground, configure_background, end_or_start_helper},
+    {Option::kBackground, configure_background, end_or_start_thread},
+    {Option::kSandbox, do_nothing, make_common_calls_only},
     {Option::kThreadCacheBytes, limit_magazines, do_nothing},
     {Option::kShareSlabs, limit_owners, do_nothing},
     {Option::kHugePages, limit_pages, do_nothing},
@@ -194,6 +200,7 @@ void apply_all_options() {
 }
 
 void finish_all_options() {
+  make_common_calls_only();
   if (looks_for_leaks())
     observation.watch(1);
   else if (bytes_value(Option::kProfile) != 0)

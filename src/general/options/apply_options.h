@@ -15,9 +15,9 @@ void finish_all_options();
 /// may change at any time.
 void apply_option(Option option);
 
-/// Does what a change needs without a lock: gives back memory that may no longer be kept, ends the helper or
-/// starts it. Changes by several threads may come here in any order: only present values count. \pre the same
-/// option; no lock is held.
+/// Does what a change needs without a lock: gives back memory that may no longer be kept, ends the library's
+/// thread or starts it. Changes by several threads may come here in any order: only present values count.
+/// \pre the same option; no lock is held.
 void finish_change(Option option);
 
 }  // namespace tarn::internal

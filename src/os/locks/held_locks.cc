@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "os/fatal.h"
-#include "os/process/helper_thread.h"
 
 namespace tarn::internal::os {
 namespace {
@@ -18,7 +17,7 @@ using detail::kLockRankCount;
 
 constexpr std::size_t index_of(LockRank rank) { return static_cast<std::size_t>(rank); }
 
-bool is_checked_here() { return !is_on_helper() && !is_fork_owner(); }
+bool is_checked_here() { return !is_fork_owner(); }
 
 // The compiler's text has the enumerators' names: "... [with LockRank kRank = ...::kSetUp; ...]".
 template <LockRank kRank>

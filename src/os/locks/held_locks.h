@@ -11,8 +11,7 @@
 // release build has neither code nor thread-local memory for it. Programs never have it: their inlined locks
 // and unlocks record nothing.
 //
-// Not checked: the helper thread, which has no thread-local memory (in a sanitizer's build other threads do
-// its work); and the thread that forks, which holds all locks meanwhile.
+// Not checked: the thread that forks, which holds all locks meanwhile.
 // Threads: any; each writes only its own record.
 #pragma once
 #include "os/locks/lock_rank.h"

@@ -68,7 +68,7 @@ extern MutexTable mutex_table;
 template <LockRank kRank>
 requires(!is_member_rank(kRank)) constexpr Mutex& global_mutex();
 
-/// Whether the calling thread is the process's only one, not counting the helper.
+/// Whether the calling thread is the process's only one.
 inline bool is_only_thread() {
 #if defined(TARN_KNOWS_SINGLE_THREAD)
   return __libc_single_threaded != 0;

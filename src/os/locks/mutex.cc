@@ -112,7 +112,7 @@ constinit std::atomic<const void*> fork_owner{nullptr};
 
 bool is_fork_owner() {
   const void* const owner = fork_owner.load(std::memory_order_relaxed);
-  return owner != nullptr && owner == this_thread();  // the helper is no thread of libc's, and reads as null
+  return owner != nullptr && owner == this_thread();
 }
 void set_fork_owner(bool is_owner) {
   fork_owner.store(is_owner ? this_thread() : nullptr, std::memory_order_relaxed);

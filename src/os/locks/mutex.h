@@ -14,7 +14,7 @@ using detail::MemberMutex;
 using detail::Mutex;
 using LockGuard = detail::MutexGuard;
 
-/// Tells threads apart. Not for the helper thread, which libc does not know.
+/// Tells threads apart.
 inline const void* this_thread() { return reinterpret_cast<const void*>(pthread_self()); }
 
 /// Whether the calling thread has taken all locks for a fork.

@@ -3,7 +3,6 @@
 #include <linux/membarrier.h>
 
 #include "os/locks/mutex.h"
-#include "os/process/helper_thread.h"
 #include "os/process/process.h"
 #include "os/syscall.h"
 

@@ -293,10 +293,6 @@ void include_in_dumps(void* start, std::size_t bytes) {
   if (!must_fail(Call::kDump)) advise(start, bytes, MADV_DODUMP);
 }
 
-void find_out_about_purge() {
-  if (const Fault fault = fault_of(Call::kPurge); fault != Fault::kRefused) purge_zeroes(fault);
-}
-
 void make_common_calls_only() { are_calls_common_only.store(true, std::memory_order_relaxed); }
 bool makes_common_calls_only() { return are_calls_common_only.load(std::memory_order_relaxed); }
 
@@ -372,9 +368,14 @@ AddressRange next_reserve(std::uintptr_t address) {
 }
 
 std::size_t address_space_limit() {
+  constinit static std::atomic<std::size_t> last{SIZE_MAX};
   struct rlimit limit;
+  if (makes_common_calls_only()) return last.load(std::memory_order_relaxed);
   if (syscall6(SYS_prlimit64, 0, RLIMIT_AS, 0, to_long(&limit)) != 0) return SIZE_MAX;
-  return limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX : static_cast<std::size_t>(limit.rlim_cur);
+  const std::size_t now =
+      limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX : static_cast<std::size_t>(limit.rlim_cur);
+  last.store(now, std::memory_order_relaxed);
+  return now;
 }
 
 void set_fault_hook_for_test(FaultHook hook) { fault_hook.store(hook, std::memory_order_relaxed); }

@@ -40,9 +40,6 @@ void make_read_only(void* start, std::size_t bytes);
 /// first purge tests that).
 bool purge(void* start, std::size_t bytes);
 
-/// Tests the effect of a purge before one is needed: the helper thread may not map a page for the test.
-void find_out_about_purge();
-
 /// Keeps a committed range out of dumps of the process, or in them. Committed ranges start in.
 void leave_out_of_dumps(void* start, std::size_t bytes);
 void include_in_dumps(void* start, std::size_t bytes);
@@ -72,9 +69,9 @@ void populate(void* start, std::size_t bytes);
 /// reads as zero.
 bool move_pages(void* from, void* to, std::size_t bytes);
 
-/// The program has its own filter for system calls: from now on only calls are made that every malloc needs
-/// (mmap, munmap, mprotect), because some filters end the process for any other call. Memory still goes back;
-/// hints are not given.
+/// The program will have its own filter for system calls: from now on only calls are made that every malloc
+/// needs (mmap, munmap, mprotect), because some filters end the process for any other call. Memory still goes
+/// back; hints are not given.
 void make_common_calls_only();
 bool makes_common_calls_only();
 

@@ -12,7 +12,6 @@
 #include <cstring>
 
 #include "base/units.h"
-#include "os/process/helper_thread.h"
 #include "os/syscall.h"
 
 namespace tarn::internal::os {
@@ -40,12 +39,7 @@ const char* early_environment_value(const char* name, std::size_t name_length) {
 
 std::uint64_t clock_ms() {
   timespec now{};
-  // The program may have replaced libc's clock_gettime by its own, for its own threads.
-  if (is_on_helper()) {
-    syscall6(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, to_long(&now));
-  } else {
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  }
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000000;
 }
 
@@ -127,6 +121,8 @@ bool is_placed_at_random() {
 std::size_t page_bytes() { return static_cast<std::size_t>(getauxval(AT_PAGESZ)); }
 
 std::uint32_t process_id() { return static_cast<std::uint32_t>(syscall6(SYS_getpid)); }
+
+bool seccomp_is_active() { return syscall6(SYS_prctl, PR_GET_SECCOMP) != 0; }
 
 int let_any_process_trace() {
   return static_cast<int>(-syscall6(SYS_prctl, PR_SET_PTRACER, static_cast<long>(PR_SET_PTRACER_ANY)));

@@ -5,8 +5,7 @@
 
 namespace tarn::internal::os {
 
-/// Monotonic milliseconds; resolution a few milliseconds. \cost ~10 ns without a system call, except on the
-/// helper thread.
+/// Monotonic milliseconds; resolution a few milliseconds. \cost ~10 ns without a system call
 std::uint64_t clock_ms();
 
 /// \returns the value of an environment variable, or nullptr. Works even before libc has set `environ` up.
@@ -25,6 +24,9 @@ int write_all(int descriptor, const char* data, std::size_t bytes);
 void close_file(int descriptor);
 
 std::uint32_t process_id();
+
+/// Whether the calling thread runs under a filter of system calls.
+bool seccomp_is_active();
 
 /// Lets every process trace this one that the kernel's other checks let: those of its user. Of use where
 /// Yama's ptrace_scope is 1. It holds for no child. \returns 0, or the error: EINVAL without Yama, which then

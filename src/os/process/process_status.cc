@@ -8,12 +8,19 @@
 namespace tarn::internal::os {
 namespace {
 
+constexpr std::size_t kStatusBytes = 4096;
+
+bool read_status(char (&text)[kStatusBytes]) {
+  const long length = read_file("/proc/self/status", text, kStatusBytes - 1);
+  if (length <= 0) return false;
+  text[length] = '\0';
+  return true;
+}
+
 /// \returns the number on the line that begins with `name`.
 std::size_t status_number(const char* name) {
-  char text[4096];
-  const long length = read_file("/proc/self/status", text, sizeof text - 1);
-  if (length <= 0) return 0;
-  text[length] = '\0';
+  char text[kStatusBytes];
+  if (!read_status(text)) return 0;
   const std::size_t number = number_behind(name, text);
   return number == SIZE_MAX ? 0 : number;
 }
@@ -36,6 +43,11 @@ std::size_t number_behind(const char* name, const char* text) {
 
 std::size_t address_bytes() { return status_number("VmSize:") * 1024; }
 std::size_t thread_count() { return status_number("Threads:"); }
+
+bool main_thread_has_ended() {
+  char text[kStatusBytes];
+  return read_status(text) && std::strstr(text, "\nState:\tZ") != nullptr;
+}
 
 std::uint32_t thread_id() { return static_cast<std::uint32_t>(syscall6(SYS_gettid)); }
 void let_others_run() { syscall6(SYS_sched_yield); }

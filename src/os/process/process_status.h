@@ -11,8 +11,11 @@ std::size_t number_behind(const char* name, const char* text);
 /// Bytes of all addresses of the process, as RLIMIT_AS counts them; 0 when unknown.
 std::size_t address_bytes();
 
-/// Threads of the process, the helper included; 0 when unknown.
+/// Threads of the process, the library's included, and main until the others have ended; 0 when unknown.
 std::size_t thread_count();
+
+/// Whether the main thread has left the process to others.
+bool main_thread_has_ended();
 
 std::uint32_t thread_id();
 void let_others_run();

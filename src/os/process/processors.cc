@@ -28,10 +28,6 @@ unsigned processor_count() {
   return count;
 }
 
-void use_all_processors() {
-  if (processors_bytes > 0) syscall6(SYS_sched_setaffinity, 0, processors_bytes, to_long(processors));
-}
-
 unsigned this_processor() {
   const int error = errno;  // the program's, in a call that must not change it
   const int number = sched_getcpu();

@@ -10,12 +10,9 @@ void note_processors();
 /// \returns how many these are; 0 if the system does not tell.
 unsigned processor_count();
 
-/// Lets the calling thread, which is the helper, run on all of them.
-void use_all_processors();
-
 /// \returns the number, among these from 0 on, of the processor that the calling thread runs on at some
 /// moment; the system's number if it does not tell which these are, and 0 if it tells neither. A processor
-/// that came later shares its number. Keeps errno. Not for the helper. \cost 4 ns; a system call where the
+/// that came later shares its number. Keeps errno. \cost 4 ns; a system call where the
 /// kernel offers neither restartable sequences nor a vdso.
 unsigned this_processor();
 

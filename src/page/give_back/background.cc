@@ -1,7 +1,8 @@
 #include "page/give_back/background.h"
 
 #include "os/locks/held_locks.h"
-#include "os/memory/memory.h"
+#include "os/locks/mutex.h"
+#include "os/process/library_thread.h"
 #include "os/process/process.h"
 #include "page/give_back/page_cache.h"
 #include "page/memory/memory_limit.h"
@@ -9,134 +10,160 @@
 namespace tarn::internal {
 namespace {
 
-constexpr std::uint32_t kNoticesPerClock = 64;
-constexpr unsigned kIdleTicksToEnd = 4;
+constexpr std::size_t kMostAtOnce = 512 * 1024;  // bytes that a step gives back, some 20 us
+constexpr unsigned kIdleTicksToRest = 4;
+constexpr std::uint64_t kRestMs = 2000;          // then the thread looks whether the process has others left
+constexpr std::uint32_t kMostFailedStarts = 16;  // after these, the system will never allow a thread
 
 }  // namespace
 
 constinit Background background;
-constinit Helper helper{{Background::begin, Background::run, Background::was_left}};
 
-void Background::notice() {
+void Background::notice(std::size_t bytes) {
   os::check_no_lock_is_held("while memory is given back");
   if (page_cache.dirty_bytes() < kWorthATick && clock_.has_ticks()) return;
   if (const std::size_t above = memory_limit.above_soft_limit(); above != 0) [[unlikely]]
     page_cache.purge_unkept(above);
-  if (!clock_.has_ticks() || !helper.ensure()) return give_back_by_callers();
-  if (!page_cache.exceeds_limit() || has_excess_.load(std::memory_order_relaxed) != 0) return;
-  if (has_excess_.exchange(1, std::memory_order_acq_rel) == 0) os::wake_helper();
-}
-
-void Background::apply_change() {
-  if (!helper.may_start()) {
-    const HelperPause ends_it;
-  }
-  os::wake_helper();  // it may sleep for the former decay time
-  notice();
+  if (!clock_.has_ticks()) return give_back_by_callers(SIZE_MAX);
+  // Who frees much pays for it; else what is too much goes back in as many calls as brought it.
+  if (!ensure_thread()) return give_back_by_callers(2 * bytes < kMostAtOnce ? kMostAtOnce : 2 * bytes);
+  const bool is_new = page_cache.exceeds_limit() && has_excess_.exchange(1, std::memory_order_acq_rel) == 0;
+  if (is_new || is_resting_.load(std::memory_order_seq_cst)) wake();
 }
 
 void Background::note_kept() {
   os::check_no_lock_is_held("while free memory is noted");
-  if (!helper.ensure() && clock_.has_ticks()) tick_by_callers();
+  if (!ensure_thread()) return step();
+  if (is_resting_.load(std::memory_order_seq_cst)) wake();
+}
+
+void Background::apply_change() {
+  wake();  // the thread may sleep for the former decay time
+  notice(page_cache.dirty_bytes());
+}
+
+// Nobody looks after the last call, so what is far too much goes back in this one.
+void Background::give_back_by_callers(std::size_t most) {
+  if (page_cache.exceeds_limit()) {
+    page_cache.give_back_at_once(most);
+    if (excess_clock_.is_due(os::clock_ms())) page_cache.give_back_lasting_excess(most);
+  }
+  step();
+}
+
+void Background::step() {
+  if (!has_step() && !is_tick_due()) return;
+  // What a step gives back comes here again.
+  if (is_at_work_.exchange(true, std::memory_order_acquire)) return;
+  has_step_.store(look(LookShare::kStep) == LookState::kHasMore, std::memory_order_relaxed);
+  is_at_work_.store(false, std::memory_order_release);
+}
+
+// Pages come last: what the tiers above give back is dirty until the next look.
+LookState Background::look(LookShare share) {
+  LookState state = LookState::kDoneAllIdle;
+  if (due_bytes_ == 0) {
+    const TrimIdle trim_idle = trim_idle_.load(std::memory_order_acquire);
+    if (trim_idle != nullptr) state = trim_idle(share);
+    if (state == LookState::kHasMore) return state;
+    due_bytes_ = page_cache.unused_since_tick();
+  }
+  const std::size_t most = share == LookShare::kAll || due_bytes_ < kMostAtOnce ? due_bytes_ : kMostAtOnce;
+  const std::size_t purged = most == 0 ? 0 : page_cache.purge(most);
+  due_bytes_ = purged == 0 || purged > due_bytes_ ? 0 : due_bytes_ - purged;
+  return due_bytes_ != 0 && share == LookShare::kStep ? LookState::kHasMore : state;
+}
+
+LookState Background::tick() {
+  if (is_at_work_.exchange(true, std::memory_order_acquire)) return LookState::kDone;
+  const LookState state = look(LookShare::kAll);
+  has_step_.store(false, std::memory_order_relaxed);
+  is_at_work_.store(false, std::memory_order_release);
+  return state;
+}
+
+// The first one only begins: what was in use until now is not idle.
+bool Background::is_tick_due() {
+  return clock_.is_due(os::clock_ms()) && has_begun_.exchange(true, std::memory_order_relaxed);
+}
+
+bool Background::has_thread() const {
+  const std::uint32_t process = thread_of_.load(std::memory_order_relaxed);
+  return process != 0 && process == os::process_id();
+}
+
+// A child that another process's memory was copied for, or that shares it, has no thread, and starts none.
+bool Background::ensure_thread() {
+  if (!may_run()) [[likely]]
+    return false;
+  if (const std::uint32_t process = thread_of_.load(std::memory_order_relaxed); process != 0)
+    return process == os::process_id();
+  if (is_starting_.exchange(true, std::memory_order_acquire)) return false;
+  if (thread_of_.load(std::memory_order_relaxed) == 0) {
+    thread_of_.store(os::process_id(), std::memory_order_relaxed);
+    if (!os::start_thread(run)) {
+      thread_of_.store(0, std::memory_order_relaxed);
+      if (failed_starts_.fetch_add(1, std::memory_order_relaxed) == kMostFailedStarts)
+        may_have_thread_.store(false, std::memory_order_relaxed);
+    }
+  }
+  is_starting_.store(false, std::memory_order_release);
+  return thread_of_.load(std::memory_order_relaxed) != 0;
+}
+
+void Background::run() {
+  background.look_until_switched_off();
+  background.thread_of_.store(0, std::memory_order_relaxed);
+}
+
+void Background::look_until_switched_off() {
+  for (unsigned idle_ticks = 0; may_run();) {
+    const std::uint32_t wakes = wakes_.load(std::memory_order_acquire);
+    const bool rests = idle_ticks >= kIdleTicksToRest && page_cache.dirty_bytes() < kWorthATick;
+    if (has_excess_.load(std::memory_order_acquire) == 0) sleep(wakes, rests);
+    if (!may_run() || os::is_last_thread()) return;  // main may have left the process to others
+    if (has_excess_.load(std::memory_order_acquire) != 0) watch_excess();
+    if (clock_.has_ticks() && !is_tick_due()) continue;
+    idle_ticks = tick() == LookState::kDoneAllIdle ? idle_ticks + 1 : 0;
+  }
+}
+
+void Background::sleep(std::uint32_t wakes_seen, bool rests) {
+  is_resting_.store(rests, std::memory_order_seq_cst);
+  os::wait_on(wakes_, wakes_seen, rests ? kRestMs : clock_.period_ms() + 1);
+  is_resting_.store(false, std::memory_order_relaxed);
+}
+
+void Background::wake() {
+  wakes_.fetch_add(1, std::memory_order_seq_cst);
+  os::wake_all(wakes_);
 }
 
 // A program that frees its heap and refills it in a loop needs the memory again within this time.
 void Background::watch_excess() {
-  page_cache.give_back_lasting_excess();  // starts the watch
+  constexpr std::size_t kAll = SIZE_MAX;
+  page_cache.give_back_lasting_excess(kAll);  // starts the watch
+  const auto pause = [](std::uint64_t time_ms) {
+    std::atomic<std::uint32_t> nobody_wakes{0};
+    os::wait_on(nobody_wakes, 0, time_ms);
+  };
   do {
-    if (!sleep_unless_stopped(kExcessMs)) return;
+    pause(kExcessMs);
     // The system may refuse for long, for locked memory as an example: then looking often is useless.
-    if (!page_cache.give_back_lasting_excess() && !sleep_unless_stopped(clock_.period_ms() + 1)) return;
+    if (!page_cache.give_back_lasting_excess(kAll)) pause(clock_.period_ms() + 1);
     if (is_tick_due()) tick();
     if (!page_cache.exceeds_limit()) has_excess_.store(0, std::memory_order_seq_cst);
     // Excess that arose since the last look was not announced.
-  } while (page_cache.exceeds_limit());
+  } while (page_cache.exceeds_limit() && may_run());
   has_excess_.store(0, std::memory_order_seq_cst);
 }
 
-// \returns false when the helper is to end.
-bool Background::sleep_unless_stopped(std::uint64_t time_ms) {
-  const std::uint32_t wakes = os::helper_wakes();
-  if (os::helper_must_stop()) return false;
-  os::helper_sleep(wakes, time_ms);
-  return !os::helper_must_stop();
-}
-
-void Background::tick() {
-  const TrimIdle trim_idle = trim_idle_.load(std::memory_order_acquire);
-  all_heaps_were_idle_ = false;  // unless this tick comes to its end
-  has_left_.exchange(false, std::memory_order_seq_cst);
-  all_heaps_were_idle_ = trim_idle == nullptr || trim_idle();
-  page_cache.tick();
-}
-
-// Nobody looks after the last call, so what is far too much goes back in this one.
-void Background::give_back_by_callers() {
-  if (page_cache.exceeds_limit()) {
-    page_cache.give_back_at_once();
-    if (excess_clock_.is_due(os::clock_ms())) page_cache.give_back_lasting_excess();
-  }
-  tick_by_callers();
-}
-
-// The first notices bring no tick: what was in use until now is not idle.
-void Background::tick_by_callers() {
-  const std::uint32_t notices = notices_.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (notices % kNoticesPerClock != 0 || !is_tick_due()) return;
-  // What a tick gives back comes here again.
-  if (is_ticking_.exchange(true, std::memory_order_acquire)) return;
-  tick();
-  is_ticking_.store(false, std::memory_order_release);
-}
-
-bool Background::is_tick_due() { return clock_.is_due(os::clock_ms()); }
-
-bool Background::has_nothing_to_do() const {
-  return page_cache.dirty_bytes() < kWorthATick && all_heaps_were_idle_ &&
-         !has_left_.load(std::memory_order_seq_cst);
-}
-
-void Background::look_until_idle() {
-  for (unsigned idle_ticks = 0; idle_ticks < kIdleTicksToEnd || page_cache.dirty_bytes() >= kWorthATick;) {
-    const std::uint32_t wakes = os::helper_wakes();
-    if (os::helper_must_stop()) return;
-    if (has_excess_.load(std::memory_order_acquire) == 0) os::helper_sleep(wakes, clock_.period_ms() + 1);
-    if (os::helper_must_stop()) return;
-    if (has_excess_.load(std::memory_order_acquire) != 0) watch_excess();
-    // Where nothing is kept, each look is a tick: the tiers above give up theirs, and the helper ends.
-    if (os::helper_must_stop() || (clock_.has_ticks() && !is_tick_due())) continue;
-    tick();
-    idle_ticks = has_nothing_to_do() ? idle_ticks + 1 : 0;
-  }
-}
-
-// A store and a load here and in note_left(), in one total order: the helper sees memory that was left, or
-// the thread that leaves it sees that the helper has ended.
-bool Background::has_more_to_do() {
-  has_ended_.store(true, std::memory_order_seq_cst);
-  if (os::helper_must_stop() || !has_left_.load(std::memory_order_seq_cst)) return false;
-  begin();
-  return true;
-}
-
-bool Background::note_left() {
-  has_left_.store(true, std::memory_order_seq_cst);
-  return !has_ended_.load(std::memory_order_seq_cst);
-}
-
-void Background::begin() { background.has_ended_.store(false, std::memory_order_seq_cst); }
-
-void Background::run() {
-  do background.look_until_idle();
-  while (background.has_more_to_do());
-}
-
-bool Background::was_left() {
-  // In the child of a fork, the thread that ticked is gone.
-  background.is_ticking_.store(false, std::memory_order_relaxed);
-  background.has_excess_.store(0, std::memory_order_relaxed);
-  background.has_ended_.store(true, std::memory_order_seq_cst);
-  return !background.has_nothing_to_do();
+void Background::forget_after_fork() {
+  is_at_work_.store(false, std::memory_order_relaxed);
+  is_starting_.store(false, std::memory_order_relaxed);
+  is_resting_.store(false, std::memory_order_relaxed);
+  has_excess_.store(0, std::memory_order_relaxed);
+  thread_of_.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace tarn::internal

@@ -4,7 +4,6 @@
 
 #include "base/bits.h"
 #include "os/memory/memory.h"
-#include "os/process/helper_thread.h"
 #include "page/give_back/page_cache.h"
 #include "page/memory/memory_limit.h"
 
@@ -14,30 +13,11 @@ namespace {
 constexpr unsigned kRangesPerPurge = 16;
 
 os::Mutex& give_back_mutex = os::global_mutex<os::LockRank::kGiveBack>();
-// The number of the helper that holds the give-back mutex; 0: no helper holds it.
-constinit std::atomic<std::uint32_t> helper_gives_back{0};
 
 }  // namespace
 
-GiveBackGuard::GiveBackGuard() {
-  // In the child of a bare clone the helper's record is empty, so a lock that the helper held has no holder.
-  if (helper_gives_back.load(std::memory_order_relaxed) != 0 && !os::helper_is_alive())
-    page_cache.forget_who_gives_back();
-  give_back_mutex.lock();
-  if (os::is_on_helper()) helper_gives_back.store(os::helper_number(), std::memory_order_relaxed);
-}
-
-GiveBackGuard::~GiveBackGuard() {
-  if (os::is_on_helper()) helper_gives_back.store(0, std::memory_order_relaxed);
-  give_back_mutex.unlock();
-}
-
-void PageCache::forget_who_gives_back() {
-  std::uint32_t holder = helper_gives_back.load(std::memory_order_relaxed);
-  if (holder == 0 || os::helper_is_alive()) return;
-  if (helper_gives_back.compare_exchange_strong(holder, 0, std::memory_order_relaxed))
-    give_back_mutex.unlock();
-}
+GiveBackGuard::GiveBackGuard() { give_back_mutex.lock(); }
+GiveBackGuard::~GiveBackGuard() { give_back_mutex.unlock(); }
 
 Chunk* PageCache::coldest_dirty_locked() {
   Chunk* sparse = lists_[static_cast<unsigned>(Density::kSparse)].coldest_dirty();
@@ -78,7 +58,6 @@ unsigned PageCache::collect_dirty_locked(Range* ranges, unsigned capacity, std::
 std::size_t PageCache::purge(std::size_t bytes) {
   std::size_t purged = 0;
   while (purged < bytes) {
-    if (os::helper_must_stop()) break;
     const GiveBackGuard give_back;
     Range ranges[kRangesPerPurge];
     unsigned count = 0;
@@ -134,38 +113,34 @@ std::size_t PageCache::purge_unkept(std::size_t bytes) {
   return purge(bytes < unkept ? bytes : unkept);
 }
 
-bool PageCache::give_back_lasting_excess() {
+bool PageCache::give_back_lasting_excess(std::size_t most) {
   std::size_t excess = 0;
   {
     os::LockGuard guard(mutex_);
     excess = policy_.lasting_excess(dirty_bytes_);
   }
   if (excess == 0) return true;
-  const std::size_t purged = purge(excess);
+  const std::size_t purged = purge(excess < most ? excess : most);
   os::LockGuard guard(mutex_);
   policy_.note_given_back(purged);
   return purged != 0;
 }
 
-void PageCache::give_back_at_once() {
+void PageCache::give_back_at_once(std::size_t most) {
   std::size_t excess = 0;
   {
     os::LockGuard guard(mutex_);
     excess = policy_.excess_at_once(dirty_bytes_);
   }
   if (excess == 0) return;
-  const std::size_t purged = purge(excess);
+  const std::size_t purged = purge(excess < most ? excess : most);
   os::LockGuard guard(mutex_);
   policy_.note_given_back_at_once(purged);
 }
 
-std::size_t PageCache::tick() {
-  std::size_t unused = 0;
-  {
-    os::LockGuard guard(mutex_);
-    unused = policy_.tick(dirty_bytes_);
-  }
-  return unused == 0 ? 0 : purge(unused);
+std::size_t PageCache::unused_since_tick() {
+  os::LockGuard guard(mutex_);
+  return policy_.tick(dirty_bytes_);
 }
 
 }  // namespace tarn::internal

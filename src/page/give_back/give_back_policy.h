@@ -50,6 +50,11 @@ class GiveBackPolicy {
 
   std::size_t limit() const { return limit_.load(std::memory_order_relaxed); }
   bool exceeds_limit(std::size_t dirty) const { return dirty > limit(); }
+  /// The limit, or the threshold where it has fallen below. \threads any
+  std::size_t limit_at_once() const {
+    const std::size_t threshold = threshold_;
+    return limit() > threshold ? limit() : threshold;
+  }
 
   /// Call after dirty bytes were taken.
   void note_low(std::size_t dirty) {
@@ -120,7 +125,7 @@ class GiveBackPolicy {
   std::size_t lowest_limit() const { return threshold_ / 8 + kept_; }
   void set_limit(std::size_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
 
-  std::size_t threshold_;
+  Relaxed<std::size_t> threshold_;
   std::size_t kept_ = 0;
   std::atomic<std::size_t> limit_;       // read without the lock, as a hint
   std::size_t lowest_dirty_ = 0;         // bytes, since the last tick

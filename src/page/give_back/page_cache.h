@@ -6,7 +6,7 @@
 // longest run of free pages does; else new chunks. Dense spans prefer chunks of huge pages, sparse ones avoid
 // them. A chunk without memory that a span takes as a whole becomes what the span is. Undumped spans share
 // chunks with no others, so that a chunk as a whole is in core files or not.
-// Giving back: give_back_policy.h says how much; the helper thread or a thread that frees asks for it
+// Giving back: give_back_policy.h says how much; a thread that frees, or the library's own, asks for it
 // (background.h).
 //
 // Invariant: dirty_bytes == sum of dirty pages over all chunks; used pages + free pages + pages taken out to
@@ -91,11 +91,11 @@ class PageCache {
   /// Frees pages. The caller then calls Background::notice, which gives back what exceeds the limit.
   void free_pages(char* start, PageCount pages, PageState state);
 
-  /// Gives back the bytes that exceeded the limit during the whole time since the last call. \returns false
-  /// when the system refused.
-  bool give_back_lasting_excess();
-  /// Gives back the bytes that exceed the limit, or the threshold where the limit has fallen below it.
-  void give_back_at_once();
+  /// Gives back bytes that exceeded the limit during the whole time since the last call, some `most` of them.
+  /// \returns false when the system refused.
+  bool give_back_lasting_excess(std::size_t most);
+  /// The same of bytes that exceed the limit now, or the threshold where the limit has fallen below it.
+  void give_back_at_once(std::size_t most);
 
   /// Makes free pages of at least `bytes`, backed by memory, and keeps them. \returns bytes made; fewer when
   /// memory is refused. \cost a system call per chunk, and the work of a fault per OS page.
@@ -105,6 +105,8 @@ class PageCache {
   void keep(std::size_t bytes);
   void keep_nothing();
 
+  /// Bytes of dirty pages that stay where nobody looks later; follows what the program does.
+  std::size_t limit() const { return policy_.limit_at_once(); }
   bool exceeds_limit() const { return policy_.exceeds_limit(dirty_bytes()); }
 
   /// Whether dense spans get huge pages at the present heap size and `bytes` more.
@@ -117,8 +119,8 @@ class PageCache {
   /// The same, but of pages made ahead of need nothing.
   std::size_t purge_unkept(std::size_t bytes);
 
-  /// Once per half decay time: gives back pages that no thread needed since then. \returns bytes given back.
-  std::size_t tick();
+  /// Once per half decay time. \returns the bytes of pages that no thread needed since then, to be purged.
+  std::size_t unused_since_tick();
 
   /// Gives back the addresses of regions that are not committed. \pre growth_mutex() and mutex() are held.
   /// \returns bytes given back.
@@ -131,9 +133,6 @@ class PageCache {
   std::size_t committed_bytes() const { return committed_bytes_.load(std::memory_order_relaxed); }
   std::size_t dirty_bytes() const { return dirty_bytes_.load(std::memory_order_relaxed); }
   PageCacheStats stats();
-  /// Call when the helper was killed while it gave memory back: the lock it held is free again, and the pages
-  /// it had taken out are lost.
-  void forget_who_gives_back();
 
  private:
   friend class ObservedLayout;

@@ -1,7 +1,6 @@
 #include "page/give_back/returned_pages.h"
 
 #include "page/give_back/background.h"
-#include "page/give_back/helper.h"
 #include "page/give_back/page_cache.h"
 #include "page/spans/page_map.h"
 
@@ -10,7 +9,7 @@ namespace tarn::internal {
 void ReturnedPages::finish() {
   give_back();
   if (has_kept_much_) background.note_kept();
-  if (has_given_back_) background.notice();
+  if (has_given_back_) background.notice(bytes_);
 }
 
 void ReturnedPages::note_kept(std::size_t bytes) {
@@ -19,11 +18,11 @@ void ReturnedPages::note_kept(std::size_t bytes) {
 
 bool may_keep_memory() { return background.keeps_memory(); }
 
-bool may_leave_to_helper(std::size_t bytes) {
-  return bytes >= Background::kWorthATick && background.keeps_memory() && helper.ensure();
+bool may_leave_memory(std::size_t bytes) {
+  return bytes >= Background::kWorthATick && background.keeps_memory();
 }
 
-bool leave_to_helper() { return background.note_left(); }
+void note_left_memory() { background.note_kept(); }
 
 void ReturnedPages::give_back() {
   while (first_ != nullptr) {

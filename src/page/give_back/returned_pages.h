@@ -1,8 +1,8 @@
 // Collects spans that ended while locks are held, and frees them once no lock is held.
 //
-// Code under a lock adds its ended spans here. The destructor frees them to the page cache and then wakes the
-// helper if needed; so it must run with no lock held but kGiveBack's. Declare an object of this class before
-// the guard of the lock, so that it is destroyed after the unlock.
+// Code under a lock adds its ended spans here. The destructor frees them to the page cache and then gives
+// back what is too much (background.h); so it must run with no lock held but kGiveBack's. Declare an object
+// of this class before the guard of the lock, so that it is destroyed after the unlock.
 //
 // Threads: one.
 #pragma once
@@ -29,14 +29,16 @@ class ReturnedPages {
     first_ = span;
   }
 
-  /// Notes that pages were freed without a span.
-  void note_given_back() { has_given_back_ = true; }
+  /// Notes that `bytes` of pages were freed without a span.
+  void note_given_back(std::size_t bytes) {
+    bytes_ += bytes;
+    has_given_back_ = true;
+  }
 
-  /// Notes that `bytes` of free memory stay outside of the page cache; if no thread needs them again, the
-  /// helper gives them back.
+  /// Notes that `bytes` of free memory stay outside of the page cache, for a later look.
   void note_kept(std::size_t bytes);
 
-  /// Bytes of all spans that were added.
+  /// Bytes of all spans that were added, and pages that were noted.
   std::size_t bytes() const { return bytes_; }
 
   /// Frees the pages to the page cache now; the destructor then handles bytes above the cache's limit.
@@ -55,12 +57,10 @@ class ReturnedPages {
 /// is 0.
 bool may_keep_memory();
 
-/// Whether free memory outside of the page cache may be left to the helper's next looks: a helper runs, and
-/// `bytes` are worth its look. \pre no lock is held.
-bool may_leave_to_helper(std::size_t bytes);
-
-/// Call when memory was left. \returns false when the helper ends without another look: then the caller
-/// returns the memory itself.
-bool leave_to_helper();
+/// Whether a thread that ends may leave free memory outside of the page cache, for the next thread or the
+/// next looks: when looks come, and `bytes` are worth one.
+bool may_leave_memory(std::size_t bytes);
+/// Call after it was left. \pre no lock is held.
+void note_left_memory();
 
 }  // namespace tarn::internal

@@ -1,6 +1,7 @@
 #include "page/give_back/unused_reserves.h"
 
 #include "os/locks/lock_rank.h"
+#include "os/process/process.h"
 #include "os/process/process_status.h"
 #include "page/give_back/page_cache.h"
 #include "page/memory/metadata.h"
@@ -12,9 +13,9 @@ namespace {
 class PatientLock {
  public:
   explicit PatientLock(os::Mutex& mutex) : mutex_(mutex) {
-    constexpr int kTries = 10000;
-    for (int i = 0; i < kTries && !is_held_; ++i)
-      if (!(is_held_ = mutex.try_lock())) os::let_others_run();
+    constexpr std::uint64_t kPatienceMs = 200;
+    const std::uint64_t end = os::clock_ms() + kPatienceMs;
+    while (!(is_held_ = mutex.try_lock()) && os::clock_ms() < end) os::let_others_run();
   }
   ~PatientLock() {
     if (is_held_) mutex_.unlock();

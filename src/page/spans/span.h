@@ -34,7 +34,8 @@ struct SlabOwner;
 /// and that an owner keeps. kPool: of the pool that `pool` names; that pool frees its blocks itself.
 enum class SpanKind : std::uint8_t { kFree, kSlab, kLarge, kCached, kPool };
 
-/// How long no block came to a slab or left it.
+/// For how long no block of a slab was taken. What comes back to one that was not scavenged does not count:
+/// after a peak, blocks come back for long.
 enum class Quiet : std::uint8_t {
   kNot,       // since no look
   kOneLook,   // since the last look at the slabs of its owner

@@ -61,13 +61,13 @@ void go_on_in_child() {
   if (ThreadHeap* const heap = this_heap()) heap->calls_made.note_fetched(heap->calls_made.written());
 }
 
-// Where no call comes to a slow door soon, the helper notices a switch.
+// Where a thread makes no slow call soon, a look notices a switch.
 [[gnu::constructor(102)]] void begin_looks() {
   pthread_atfork(nullptr, nullptr, go_on_in_child);
-  background.set_trim_idle([] {
+  background.set_trim_idle([](LookShare share) {
     end_watches_without_tool();
     observation.ring();
-    return registry.trim_idle();
+    return registry.trim_idle(share);
   });
 }
 

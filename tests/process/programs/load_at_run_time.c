@@ -1,5 +1,5 @@
 /* A C program that was started without the library loads it, and uses it in threads from before and after.
-   usage: load_at_run_time [--after TINY_LIBRARY] [--global] [--drop-privileges] LIBRARY...
+   usage: load_at_run_time [--after TINY_LIBRARY] [--global] LIBRARY...
    --after   loads a hundred copies of a library first, each with thread-local storage that must be static */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -67,7 +67,7 @@ static int forked_child_uses_it(void) {
   const pid_t child = fork();
   if (child == 0) {
     alarm(10);
-    wake_helper(allocate, deallocate);
+    free_blocks(allocate, deallocate, 64, 1);
     _exit(use_library() ? 0 : 1);
   }
   return waitpid(child, &status, 0) == child && status == 0;
@@ -93,25 +93,6 @@ static void load_copies(const char* library) {
   rmdir(directory);
 }
 
-/* Whether the library has a helper in this program or does without: one that comes has come by then. */
-static void wait_for_helper(int tasks) {
-  for (int i = 0; i < 200 && task_count(tasks) == 1; ++i) {
-    wake_helper(allocate, deallocate);
-    pause_a_millisecond();
-  }
-}
-
-/* The functions that the library has in libc's place are not called in this program: libc's come first. */
-static int privileges_can_be_dropped(void) {
-  if (geteuid() != 0) exit((puts("needs root: skipped"), kSkipped));
-  const int tasks = open_tasks();
-  wait_for_helper(tasks);
-  if (setgid(65534) != 0 || setuid(65534) != 0) exit((puts("not allowed here: skipped"), kSkipped));
-  const int at_once = some_task_has_more(tasks);
-  wake_helper(allocate, deallocate);
-  return !at_once && !some_task_has_more(tasks);
-}
-
 static int load_and_use(const char* path, int mode) {
   pthread_t before[kThreads], after[kThreads];
   pthread_barrier_init(&is_loaded, NULL, kThreads + 1);
@@ -120,17 +101,15 @@ static int load_and_use(const char* path, int mode) {
   pthread_barrier_wait(&is_loaded);
   start(after, NULL);
   const int good = use_library();
-  wake_helper(allocate, deallocate);
+  free_blocks(allocate, deallocate, 64, 1);
   return join(before) & join(after) & good & forked_child_uses_it();
 }
 
 int main(int count, char** arguments) {
-  int mode = RTLD_NOW | RTLD_LOCAL, must_drop = 0, loaded = 0;
+  int mode = RTLD_NOW | RTLD_LOCAL, loaded = 0;
   for (int i = 1; i < count; ++i) {
     if (strcmp(arguments[i], "--after") == 0) {
       load_copies(arguments[++i]);
-    } else if (strcmp(arguments[i], "--drop-privileges") == 0) {
-      must_drop = 1;
     } else if (strcmp(arguments[i], "--global") == 0) {
       mode = RTLD_LAZY | RTLD_GLOBAL;
     } else if (!load_and_use(arguments[i], mode)) {
@@ -139,7 +118,6 @@ int main(int count, char** arguments) {
       ++loaded;
     }
   }
-  if (must_drop && !privileges_can_be_dropped()) return 1;
   printf("%d loaded and used\n", loaded);
   return loaded == 0;
 }

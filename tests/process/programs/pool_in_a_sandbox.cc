@@ -9,6 +9,7 @@
 
 #include "process/sandbox.h"
 #include "tarn/fixed_pool.h"
+#include "tarn/options.h"
 
 namespace {
 
@@ -44,6 +45,7 @@ int main() {
   });
   while (!waits) std::this_thread::yield();
   pool.deallocate(pool.allocate());
+  if (tarn::set_option("sandbox", "on") != tarn::OptionResult::kSet) return 1;
   if (!tarn::test::allow_what_libc_needs()) _exit(77);
   for (int round = 0; round < 10; ++round) {
     const std::vector<void*> blocks = take_all(pool);

@@ -13,6 +13,13 @@
 namespace tarn::internal {
 namespace {
 
+// All there is to do.
+std::size_t scavenge_as(SlabOwner& owner, Scavenged which) {
+  unsigned most = UINT_MAX;
+  if (which == Scavenged::kQuiet) look_for_quiet(owner);
+  return scavenge(owner, which, most);
+}
+
 class OwnersTest : public OwnerFixture {};
 
 TEST_F(OwnersTest, ASlabOfAnOrphanIsAdoptedWhole) {
@@ -68,9 +75,9 @@ TEST_F(OwnersTest, AnOwnerThatAThreadStillUsesIsNoOrphan) {
 TEST_F(OwnersTest, AnIdleOwnerIsTrimmedAtTheSecondLook) {
   give_back(owner, take(owner, 2000));
   owner.slow_calls = 7;
-  EXPECT_FALSE(owners.trim_idle());
+  EXPECT_EQ(owners.trim_idle(LookShare::kAll), LookState::kDone);
   EXPECT_NE(owner.of(kTestClass).totals.slabs, 0u);
-  owners.trim_idle();
+  owners.trim_idle(LookShare::kAll);
   EXPECT_EQ(owner.of(kTestClass).totals.slabs, 0u);
   EXPECT_TRUE(owner.is_trimmed);
 }
@@ -191,41 +198,41 @@ TEST_F(Scavenge, GivesThePagesThatHoldNoLiveBlockBack) {
   const std::vector<void*> live = sparse_slab(1);
   const std::size_t pages = kPageBytes / os::page_bytes();
   if (pages < 4) GTEST_SKIP() << "OS pages are as large as slabs here";
-  EXPECT_GE(scavenge(owner, Scavenged::kAll), (pages - 2) * os::page_bytes());
+  EXPECT_GE(scavenge_as(owner, Scavenged::kAll), (pages - 2) * os::page_bytes());
   EXPECT_EQ(static_cast<unsigned char*>(live[0])[159], 0xab) << "a live block keeps its contents";
 }
 
 TEST_F(Scavenge, LooksAtASlabOnceUntilBlocksComeOrGo) {
   const std::vector<void*> live = sparse_slab(2);
-  scavenge(owner, Scavenged::kAll);
-  EXPECT_EQ(scavenge(owner, Scavenged::kAll), 0u);
+  scavenge_as(owner, Scavenged::kAll);
+  EXPECT_EQ(scavenge_as(owner, Scavenged::kAll), 0u);
   give_back(owner, {live[1]});
-  EXPECT_GT(scavenge(owner, Scavenged::kAll), 0u);
+  EXPECT_GT(scavenge_as(owner, Scavenged::kAll), 0u);
 }
 
 TEST_F(Scavenge, OfABusyOwnerTakesWhatNoBlockCameToForTwoLooks) {
   const std::vector<void*> live = sparse_slab(2);
-  EXPECT_EQ(scavenge(owner, Scavenged::kQuiet), 0u);
-  EXPECT_GT(scavenge(owner, Scavenged::kQuiet), 0u);
-  EXPECT_EQ(scavenge(owner, Scavenged::kQuiet), 0u);
+  EXPECT_EQ(scavenge_as(owner, Scavenged::kQuiet), 0u);
+  EXPECT_GT(scavenge_as(owner, Scavenged::kQuiet), 0u);
+  EXPECT_EQ(scavenge_as(owner, Scavenged::kQuiet), 0u);
   give_back(owner, {live[1]});
-  EXPECT_EQ(scavenge(owner, Scavenged::kQuiet), 0u);
-  EXPECT_GT(scavenge(owner, Scavenged::kQuiet), 0u);
+  EXPECT_EQ(scavenge_as(owner, Scavenged::kQuiet), 0u);
+  EXPECT_GT(scavenge_as(owner, Scavenged::kQuiet), 0u);
 }
 
 TEST_F(Scavenge, OfABusyOwnerLeavesTheOnlySlabThatThreadsCanUse) {
   const std::vector<void*> blocks = take(owner, 100);
   for (void* block : blocks) std::memset(block, 0xab, 160);
   give_back(owner, std::vector<void*>(blocks.begin() + 1, blocks.end()));
-  for (int look = 0; look < 3; ++look) EXPECT_EQ(scavenge(owner, Scavenged::kQuiet), 0u);
-  EXPECT_GT(scavenge(owner, Scavenged::kAll), 0u);
+  for (int look = 0; look < 3; ++look) EXPECT_EQ(scavenge_as(owner, Scavenged::kQuiet), 0u);
+  EXPECT_GT(scavenge_as(owner, Scavenged::kAll), 0u);
 }
 
 TEST_F(Scavenge, LeavesEveryFreeBlockInItsSlab) {
   const std::vector<void*> live = sparse_slab(5);
   const Span* const slab = slab_of(live[0]);
   const std::uint32_t free_before = slab->free_count;
-  scavenge(owner, Scavenged::kAll);
+  scavenge_as(owner, Scavenged::kAll);
   EXPECT_EQ(slab->free_count, free_before);
 }
 
@@ -234,7 +241,7 @@ TEST_F(Scavenge, LeavesSlabsMadeAheadOfNeedBacked) {
   keep_slab(owner, slab_of(live[0]));
   for (Span* slab = owner.of(kTestClass).available.first(); slab != nullptr; slab = slab->next)
     keep_slab(owner, slab);
-  EXPECT_EQ(scavenge(owner, Scavenged::kAll), 0u);
+  EXPECT_EQ(scavenge_as(owner, Scavenged::kAll), 0u);
 }
 
 TEST_F(Scavenge, BlocksItHasTakenAreNotFreedMemoryOfTheOwner) {
@@ -248,7 +255,7 @@ TEST_F(Scavenge, BlocksItHasTakenAreNotFreedMemoryOfTheOwner) {
     freed += bytes_freed_recently(*scavenged);
     return os::Fault::kNone;
   });
-  scavenge(owner, Scavenged::kAll);
+  scavenge_as(owner, Scavenged::kAll);
   os::set_fault_hook_for_test(nullptr);
   EXPECT_EQ(freed, 0u);
 }
@@ -278,7 +285,7 @@ TEST_F(Scavenge, NobodyAdoptsTheSlabMeanwhile) {
     was_adopted |= owners.adopt_slab(*adopter, kTestClass) == slab;
     return os::Fault::kNone;
   });
-  EXPECT_GT(scavenge(owner, Scavenged::kAll), 0u);
+  EXPECT_GT(scavenge_as(owner, Scavenged::kAll), 0u);
   os::set_fault_hook_for_test(nullptr);
   EXPECT_EQ(block, nullptr);
   EXPECT_FALSE(was_adopted);

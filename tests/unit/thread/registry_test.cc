@@ -3,10 +3,9 @@
 #include "central/cached/depot.h"
 #include "os/process/processors.h"
 #include "page/give_back/background.h"
-#include "page/give_back/helper.h"
 #include "page/spans/page_map.h"
 #include "support/prelude.h"
-#include "support/sanitizer.h"
+#include "support/wait.h"
 #include "tarn/memory_pool.h"
 #include "thread/magazine.h"
 #include "thread/pools/pool_owner.h"
@@ -132,13 +131,14 @@ class LeftHeap : public ::testing::Test {
  protected:
   static constexpr unsigned kFirst = 10, kLast = 40;
 
-  // On a thread of its own: the main thread leaves nothing.
+  void SetUp() override { background.configure(true, 2000); }
+
   void use_and_end() {
     for (unsigned index = kFirst; index < kLast; ++index) {
       const SizeClass size_class = class_of_index(index);
       give_back(heap, take_block(heap, size_class), size_class);
     }
-    std::thread([this] { thread.end(); }).join();
+    thread.end();
   }
   unsigned cached() {
     HeapGuard guard(heap);
@@ -154,7 +154,6 @@ class LeftHeap : public ::testing::Test {
 };
 
 TEST_F(LeftHeap, GoesToTheNextThreadWithItsMagazines) {
-  if (test::kSanitizer) GTEST_SKIP() << "a sanitizer's build has no helper";
   use_and_end();
   EXPECT_TRUE(registry.has_left());
   const unsigned left = cached();
@@ -165,15 +164,10 @@ TEST_F(LeftHeap, GoesToTheNextThreadWithItsMagazines) {
   EXPECT_EQ(cached(), left);
 }
 
-TEST_F(LeftHeap, IsReturnedAtTheSecondLookWhenNoThreadComes) {
-  if (test::kSanitizer) GTEST_SKIP() << "a sanitizer's build has no helper";
+TEST_F(LeftHeap, IsReturnedByALaterLookWhenNoThreadComes) {
+  background.configure(true, 20);
   use_and_end();
-  helper.step_aside();
-  registry.trim_idle();
-  registry.trim_idle();
-  EXPECT_EQ(cached(), 0u);
-  EXPECT_EQ(heap.owner->slab_bytes, 0u);
-  helper.return_now();
+  EXPECT_TRUE(test::comes_true([&] { return cached() == 0 && heap.owner->slab_bytes == 0; }));
 }
 
 TEST_F(LeftHeap, IsReturnedByATrim) {
@@ -183,19 +177,17 @@ TEST_F(LeftHeap, IsReturnedByATrim) {
   EXPECT_EQ(heap.owner->slab_bytes, 0u);
 }
 
-// What ends is given back to the page cache, which then looks for a helper: with no lock held.
-TEST_F(LeftHeap, OfManySlabsIsReturnedByATrimWhileTheHelperIsAside) {
+// What ends is given back to the page cache, which may then give back to the system: with no lock held.
+TEST_F(LeftHeap, OfManySlabsIsReturnedByATrim) {
   {
     std::vector<void*> blocks(4000);
     for (void*& block : blocks) block = take_block(heap, class_of_index(kFirst));
     for (void* block : blocks) give_back(heap, block, class_of_index(kFirst));
   }
   use_and_end();
-  helper.step_aside();
   for (int i = 0; i < 100; ++i) trim();
   EXPECT_EQ(cached(), 0u);
   EXPECT_EQ(heap.owner->slab_bytes, 0u);
-  helper.return_now();
 }
 
 TEST_F(LeftHeap, HasNoMagazinesWhenTheyWereLarge) {
@@ -219,11 +211,29 @@ TEST_F(LeftHeap, IsReturnedAtOnceWhereNothingIsToBeKept) {
   EXPECT_EQ(heap.owner->slab_bytes, 0u);
 }
 
-TEST_F(LeftHeap, IsReturnedAtOnceWhereNoHelperMayRun) {
-  background.configure(false, 2000);
+TEST_F(LeftHeap, IsReturnedByStepsOfCallsToo) {
+  background.configure(false, 20);
   use_and_end();
-  background.configure(true, 2000);
-  EXPECT_EQ(cached(), 0u);
+  EXPECT_GT(cached(), 0u);
+  EXPECT_TRUE(test::comes_true([&] { return background.step(), cached() == 0; }));
+}
+
+TEST_F(LeftHeap, IsReturnedAtOnceWhereManyAreLeft) {
+  std::vector<std::unique_ptr<Attached>> others;
+  for (int i = 0; i < 200; ++i) others.push_back(std::make_unique<Attached>());
+  const auto use = [](ThreadHeap& other) {
+    for (unsigned index = kFirst; index < kLast; ++index)
+      give_back(other, take_block(other, class_of_index(index)), class_of_index(index));
+  };
+  for (const auto& other : others) use(other->heap());
+  unsigned left = 0;
+  for (const auto& other : others) {
+    ThreadHeap& ended = other->heap();
+    other->end();
+    left += ended.is_left();
+  }
+  EXPECT_GT(left, 0u);
+  EXPECT_LE(left, 2 * Registry::kMostShared);
 }
 
 TEST(Registry, AThreadThatLeavesLittleReturnsItAtOnce) {

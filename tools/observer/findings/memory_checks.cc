@@ -200,19 +200,17 @@ bool stayed_free(const Evidence& evidence) {
 std::string reason_to_stay(const Evidence& evidence) {
   const Snapshot& snapshot = evidence.snapshot;
   constexpr std::int64_t kLongDecayMs = 60'000;
-  if (snapshot.option("background", 1) == 0)
-    return "Option background is off: without the helper only calls of the program give memory back. Set it "
-           "on, or "
-           "call tarn::trim().";
   if (const std::int64_t decay = snapshot.option("decay", kDefaultDecayMs); decay >= kLongDecayMs)
     return fmt::format("Option decay keeps free memory for {}: lower it, or call tarn::trim().",
                        decay_in_words(decay));
-  if (stayed_free(evidence))
-    return fmt::format(
-        "They did not become fewer in {:.0f} s: the helper thread may not run (a limit of threads, a "
-        "seccomp filter). Call tarn::trim() on idle.",
-        snapshot.time - evidence.earlier->time);
-  return "";
+  if (!stayed_free(evidence)) return "";
+  if (snapshot.option("background", 0) == 0)
+    return "Only calls of the program give memory back: set option background on, or call tarn::trim() on "
+           "idle.";
+  return fmt::format(
+      "They did not become fewer in {:.0f} s: the library's thread may not run (a limit of threads). Call "
+      "tarn::trim() on idle.",
+      snapshot.time - evidence.earlier->time);
 }
 
 void check_fragmentation(const Evidence& evidence, Findings& findings) {

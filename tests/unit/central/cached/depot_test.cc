@@ -2,6 +2,7 @@
 
 #include "central/slabs/return_blocks.h"
 #include "central/trim.h"
+#include "page/give_back/page_cache.h"
 #include "page/spans/page_map.h"
 #include "unit/central/owner_fixture.h"
 
@@ -158,6 +159,7 @@ TEST_F(DepotTest, HasNoRoomBeyondTheLimitOfItsOwner) {
 }
 
 TEST_F(DepotTest, HasNoRoomAfterAPeakSoThatBlocksComeFromTheFullestSlabs) {
+  page_cache.configure({0, SIZE_MAX, std::size_t{1} << 30});  // free memory is too much
   const std::vector<void*> peak = take(owner, 20'000);
   std::vector<void*> left, gone;
   for (std::size_t i = 0; i < peak.size(); ++i) (i % 16 == 0 ? left : gone).push_back(peak[i]);

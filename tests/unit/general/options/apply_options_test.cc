@@ -34,7 +34,7 @@ class ApplyOptions : public ::testing::Test {
   void SetUp() override { set_up_once(); }
   void TearDown() override { test::validate_library(); }
 
-  /// Leaves free memory in the page cache, in slabs and at the thread, and no helper that gives it back.
+  /// Leaves free memory in the page cache, in slabs and at the thread, and no thread that gives it back.
   static void leave_free_memory() {
     set("background", "off");
     set("decay", "3600s");
@@ -116,30 +116,26 @@ TEST_F(ApplyOptions, AllOwnersLearnHowMuchAThreadMayKeep) {
   EXPECT_EQ(after.heap().home->kept_limit_bytes, std::size_t{1} << 20);
 }
 
-TEST_F(ApplyOptions, WithoutBackgroundNoHelperRunsOrStarts) {
-  if (test::kSanitizer) GTEST_SKIP() << "a sanitizer's build has no helper";
-  helper.note_that_it_can_step_aside();
+TEST_F(ApplyOptions, AThreadRunsWhileTheOptionIsOn) {
   set("decay", "3600s");
-  use(8 << 20, 1 << 20);
-  tarn::deallocate(tarn::allocate(16 << 20));
-  ASSERT_TRUE(helper.is_running());
-  set("background", "off");
-  EXPECT_FALSE(helper.is_running());
-  tarn::deallocate(tarn::allocate(32 << 20));
-  EXPECT_FALSE(helper.is_running());
+  const auto free_much = [] { tarn::deallocate(tarn::allocate(32 << 20)); };
+  free_much();
+  EXPECT_FALSE(background.has_thread());
   set("background", "on");
-  tarn::deallocate(tarn::allocate(32 << 20));
-  EXPECT_TRUE(
-      test::comes_true([] { return tarn::deallocate(tarn::allocate(32 << 20)), helper.is_running(); }));
+  free_much();
+  EXPECT_TRUE(background.has_thread());
+  set("background", "off");
+  EXPECT_TRUE(test::comes_true([] { return !background.has_thread(); }));
+  free_much();
+  EXPECT_FALSE(background.has_thread());
 }
 
-TEST_F(ApplyOptions, AHelperThatSleepsForALongDecayTimeSeesAShortOne) {
-  if (test::kSanitizer) GTEST_SKIP() << "a sanitizer's build has no helper";
-  helper.note_that_it_can_step_aside();
+TEST_F(ApplyOptions, AThreadThatSleepsForALongDecayTimeSeesAShortOne) {
+  set("background", "on");
   set("decay", "3600s");
   use(6 << 20, 6 << 20);
   use(16 << 20, 16 << 20);
-  ASSERT_TRUE(test::comes_true([] { return background.notice(), helper.is_running(); }));
+  ASSERT_TRUE(background.has_thread());
   ASSERT_GT(page_cache.dirty_bytes(), 0u);
   set("decay", "10ms");
   EXPECT_TRUE(test::comes_true([] { return page_cache.dirty_bytes() == 0; }));

@@ -2,7 +2,7 @@
 
 #include "os/locks/lock_rank.h"
 #include "os/locks/owner_lock.h"
-#include "os/process/helper_thread.h"
+#include "os/process/process.h"
 #include "support/child.h"
 #include "support/prelude.h"
 #include "support/seed.h"

@@ -351,8 +351,8 @@ TEST(PageCache, PagesTheSystemDoesNotTakeBackStayDirty) {
 TEST(PageCache, WhatNobodyNeededForTwoTicksGoesBack) {
   char* const run = take(100);
   give_back(run, 100);
-  page_cache.tick();
-  page_cache.tick();
+  page_cache.purge(page_cache.unused_since_tick());
+  page_cache.purge(page_cache.unused_since_tick());
   EXPECT_EQ(page_cache.dirty_bytes(), 0u);
 }
 
@@ -432,7 +432,7 @@ TEST(PageCache, ThreadsGetPagesOfTheirOwn) {
       start = take(pages);
       for (std::uint32_t p = 0; p < pages; ++p) *page(start, p) = static_cast<char>(t + 1);
       if (random.below(100) == 0) page_cache.purge(kChunkBytes);
-      if (random.below(100) == 0) page_cache.tick();
+      if (random.below(100) == 0) page_cache.purge(page_cache.unused_since_tick());
     }
     for (auto& run : held)
       if (run.start != nullptr) give_back(run.start, run.pages);

@@ -1,14 +1,12 @@
 #include "page/give_back/returned_pages.h"
 
 #include "page/give_back/background.h"
-#include "page/give_back/helper.h"
 #include "page/give_back/page_cache.h"
 #include "page/give_back/unused_reserves.h"
 #include "page/memory/metadata.h"
 #include "page/spans.h"
 #include "page/spans/page_map.h"
 #include "support/prelude.h"
-#include "support/sanitizer.h"
 
 namespace tarn::internal {
 namespace {
@@ -42,26 +40,11 @@ TEST(ReturnedPagesTest, GoBackAtTheLatestWhenTheyGoOutOfScope) {
   EXPECT_EQ(page_cache.stats().used_bytes, used - 4 * kPageBytes);
 }
 
-TEST(LeaveToHelper, IsRefusedForLittleAndWhereNoHelperComes) {
-  EXPECT_FALSE(may_leave_to_helper(Background::kWorthATick - 1));
-  background.configure(true, 0);
-  EXPECT_FALSE(may_leave_to_helper(Background::kWorthATick));
-  background.configure(false, 2000);
-  EXPECT_FALSE(may_leave_to_helper(Background::kWorthATick));
-  EXPECT_FALSE(leave_to_helper());
-  background.configure(true, 2000);
-  const bool may_leave = may_leave_to_helper(Background::kWorthATick);
-  EXPECT_EQ(may_leave, helper.is_running());
-  EXPECT_EQ(leave_to_helper(), may_leave);
-}
-
-TEST(LeaveToHelper, IsNotHeardByAHelperThatHasEnded) {
-  if (test::kSanitizer) GTEST_SKIP() << "a sanitizer's build has no helper";
-  ASSERT_TRUE(may_leave_to_helper(Background::kWorthATick));
-  helper.step_aside();
-  EXPECT_FALSE(leave_to_helper());
-  helper.return_now();
-  EXPECT_TRUE(helper.is_running()) << "what was left is work";
+TEST(LeaveMemory, IsRefusedForLittleAndWhereNothingIsKept) {
+  EXPECT_TRUE(may_leave_memory(Background::kWorthATick));
+  EXPECT_FALSE(may_leave_memory(Background::kWorthATick - 1));
+  background.configure(false, 0);
+  EXPECT_FALSE(may_leave_memory(Background::kWorthATick));
 }
 
 class UnusedReserves : public ::testing::Test {

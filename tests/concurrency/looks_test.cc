@@ -1,7 +1,7 @@
-// What the helper does, on a thread that sanitizers know: builds with a sanitizer have no helper. Threads
-// come and go meanwhile, hand blocks to each other, rest, and are at times more than there are owners.
-#include "page/give_back/helper.h"
-#include "page/give_back/page_cache.h"
+// Looks for memory to give back, by a thread that does nothing else and by those that allocate and free.
+// Threads come and go meanwhile, hand blocks to each other, rest, and are at times more than there are
+// owners.
+#include "page/give_back/background.h"
 #include "support/content.h"
 #include "support/invariants.h"
 #include "support/prelude.h"
@@ -9,7 +9,7 @@
 #include "support/sizes.h"
 #include "support/threads.h"
 #include "tarn/memory_pool.h"
-#include "thread/registry.h"
+#include "tarn/options.h"
 
 namespace tarn::test {
 namespace {
@@ -53,17 +53,15 @@ void work(Exchange& exchange, std::uint64_t seed, std::uint64_t count) {
   }
 }
 
-TEST(HelperWork, BesideThreadsThatComeAndGoLeavesTheirBlocksWhole) {
-  deallocate(allocate(1));  // reads the options, which comes before any helper
-  const internal::HelperPause no_helper;
+TEST(Looks, BesideThreadsThatComeAndGoLeaveTheirBlocksWhole) {
+  set_option("decay", "1ms");
   std::atomic<bool> must_stop{false};
   {
     Exchange exchange;
-    std::thread helper([&] {
+    std::thread looks([&] {
       while (!must_stop) {
-        internal::registry.trim_idle();
-        internal::page_cache.tick();
-        internal::page_cache.give_back_at_once();
+        internal::background.step();
+        internal::background.notice(0);
         std::this_thread::sleep_for(std::chrono::microseconds(200));
       }
     });
@@ -73,7 +71,7 @@ TEST(HelperWork, BesideThreadsThatComeAndGoLeavesTheirBlocksWhole) {
       threads.join();
     }
     must_stop = true;
-    helper.join();
+    looks.join();
   }
   validate_library();
 }

@@ -1,12 +1,11 @@
-// The helper thread of the pool under test, as a test sees it: waking it, waiting for it, and a process of
-// the test's own in which it may be disturbed.
+// What tests of the library in a process share: a process of the test's own, memory that is freed, and what
+// /proc says of the process's tasks.
 #pragma once
-#include <sched.h>
-
 #include "process/tasks.h"
 #include "support/child.h"
 #include "support/pools.h"
 #include "support/prelude.h"
+#include "tarn/options.h"
 
 #if defined(TARN_TEST_MALLOC)
 #include <dlfcn.h>
@@ -14,24 +13,20 @@
 
 namespace tarn::test {
 
-/// Whether the pool under test has a helper: malloc of the system, the control, has none.
-inline bool has_helper() {
+/// Sets an option of the pool under test. \returns false over malloc of the system, the control.
+inline bool set_option(const char* key, const char* value) {
 #if defined(TARN_TEST_MALLOC)
-  return dlsym(RTLD_DEFAULT, "tarn_allocate") != nullptr;
+  auto* const set = reinterpret_cast<decltype(&tarn_set_option)>(dlsym(RTLD_DEFAULT, "tarn_set_option"));
+  return set != nullptr && set(key, value) == 0;
 #else
-  return true;
+  return tarn_set_option(key, value) == 0;
 #endif
 }
 
-inline void wake_helper() { ::wake_helper(&PoolUnderTest::allocate, &PoolUnderTest::deallocate); }
-
-/// More than the 8 MiB that may stay free for a while, so that the helper gives some back after 50 ms.
+/// Frees 128 MiB, far more than may stay free.
 inline void free_more_than_may_stay(std::size_t touched_bytes = 1) {
   free_blocks(&PoolUnderTest::allocate, &PoolUnderTest::deallocate, 128, touched_bytes);
 }
-
-/// The tasks of a process with one thread once its helper was woken.
-inline int tasks_with_helper() { return has_helper() ? 2 : 1; }
 
 /// \returns whether it came true within the time.
 template <typename Condition>
@@ -39,14 +34,6 @@ bool comes_true(const Condition& condition, long limit_ms = 10000) {
   for (const long end = milliseconds_now() + limit_ms; !condition(); pause_a_millisecond())
     if (milliseconds_now() > end) return false;
   return true;
-}
-
-/// Frees memory again and again until a helper is there.
-inline bool helper_comes(int tasks) {
-  return comes_true([tasks] {
-    wake_helper();
-    return task_count(tasks) >= tasks_with_helper();
-  });
 }
 
 /// Runs `body` in a process of its own, which fails with what its EXPECTs say. Its status kSkipped skips the

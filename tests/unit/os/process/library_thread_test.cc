@@ -1,0 +1,50 @@
+#include "os/process/library_thread.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "os/process/process_status.h"
+#include "support/forked.h"
+#include "support/prelude.h"
+#include "support/wait.h"
+
+namespace tarn::internal::os {
+namespace {
+
+constinit std::atomic<bool> may_end{false}, takes_signals{true};
+
+void look_and_wait() {
+  sigset_t blocked;
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  takes_signals = sigismember(&blocked, SIGTERM) == 0 || sigismember(&blocked, SIGPROF) == 0;
+  while (!may_end) std::this_thread::yield();
+}
+
+int end_status_of_a_process_whose_main_thread_leaves() {
+  return test::forked([] {
+    start_thread([] {
+      while (!is_last_thread()) std::this_thread::yield();
+      _exit(0);
+    });
+    syscall(SYS_exit, 1);
+    return 1;
+  });
+}
+
+TEST(LibraryThread, SeesThatMainHasLeft) { EXPECT_EQ(end_status_of_a_process_whose_main_thread_leaves(), 0); }
+
+TEST(LibraryThread, TakesNoSignalAndEndsWithItsBody) {
+  EXPECT_TRUE(is_last_thread());
+  ASSERT_TRUE(start_thread(look_and_wait));
+  EXPECT_FALSE(is_last_thread());
+  EXPECT_TRUE(test::comes_true([] { return !takes_signals; }));
+  sigset_t blocked;
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  EXPECT_EQ(sigismember(&blocked, SIGTERM), 0) << "the caller's mask is as it was";
+  may_end = true;
+  EXPECT_TRUE(test::comes_true([] { return is_last_thread(); }));
+}
+
+}  // namespace
+}  // namespace tarn::internal::os
