@@ -24,7 +24,6 @@
 
 #include "tarn/detail/error.h"
 #include "tarn/detail/handle_slots.h"
-#include "tarn/detail/live_bits.h"
 #include "tarn/detail/live_walk.h"
 #include "tarn/hooks.h"
 #include "tarn/object_pool.h"

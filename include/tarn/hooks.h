@@ -10,7 +10,7 @@
 #pragma once
 #include <cstddef>
 
-#include "tarn/detail/abi.h"
+#include "tarn/detail/api.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define TARN_ANNOTATE_ASAN 1

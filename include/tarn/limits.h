@@ -62,7 +62,7 @@ TARN_C_API size_t tarn_held_bytes(void) TARN_C_NOEXCEPT;
 #ifdef __cplusplus
 #include <cstddef>
 
-#include "tarn/detail/abi.h"
+#include "tarn/detail/api.h"
 
 namespace TARN_NAMESPACE {
 

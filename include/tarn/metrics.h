@@ -34,7 +34,7 @@ TARN_C_API int tarn_write_metrics(void (*write)(const char* text, size_t bytes, 
 TARN_C_API int tarn_write_metrics_to(int descriptor) TARN_C_NOEXCEPT;
 
 #ifdef __cplusplus
-#include "tarn/detail/abi.h"
+#include "tarn/detail/api.h"
 
 namespace TARN_NAMESPACE {
 

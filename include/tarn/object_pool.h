@@ -21,7 +21,6 @@
 
 #include "tarn/detail/error.h"
 #include "tarn/detail/live_walk.h"
-#include "tarn/detail/pool_end.h"
 #include "tarn/detail/thread_cache.h"
 #include "tarn/fixed_pool.h"  // with the hooks; g++ 12 refuses them once more behind a header unit
 #include "tarn/memory_pool.h"

@@ -89,7 +89,7 @@ TARN_C_API void tarn_visit_metadata_ranges(void (*visit)(const void* start, size
                                            void* context);
 
 #ifdef __cplusplus
-#include "tarn/detail/abi.h"
+#include "tarn/detail/api.h"
 #include "tarn/heap.h"
 #include "tarn/pool_use.h"
 

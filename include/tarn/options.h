@@ -64,7 +64,7 @@ TARN_C_API void tarn_for_each_option(void (*visit)(const struct tarn_option_stat
                                      void* context) TARN_C_NOEXCEPT;
 
 #ifdef __cplusplus
-#include "tarn/detail/abi.h"
+#include "tarn/detail/api.h"
 
 namespace TARN_NAMESPACE {
 

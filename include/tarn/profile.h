@@ -55,7 +55,7 @@ TARN_C_API size_t tarn_visit_samples(tarn_sample_visitor visit, void* context);
 
 #include <memory>
 
-#include "tarn/detail/abi.h"
+#include "tarn/detail/api.h"
 
 namespace TARN_NAMESPACE {
 

@@ -38,7 +38,7 @@ TARN_C_API size_t tarn_stats(struct tarn_statistics* statistics, size_t bytes) T
 TARN_C_API size_t tarn_read_statistics(struct tarn_statistics* statistics, size_t bytes) TARN_C_NOEXCEPT;
 
 #ifdef __cplusplus
-#include "tarn/detail/abi.h"
+#include "tarn/detail/api.h"
 
 namespace TARN_NAMESPACE {
 

@@ -105,13 +105,6 @@ inline void clear_range(std::uint64_t* words, std::size_t first, std::size_t cou
                 [words](std::size_t i, std::uint64_t mask) { store(words + i, load(words + i) & ~mask); });
 }
 
-/// Number of ones.
-inline std::size_t count(const std::uint64_t* words, std::size_t size) {
-  std::size_t ones = 0;
-  for (std::size_t i = 0; i < words_for(size); ++i) ones += count_ones(load(words + i));
-  return ones;
-}
-
 /// The first bit at or after `from` that differs from the bits of `same`, which are all alike; `size` if
 /// there is none.
 inline std::size_t find_other(const std::uint64_t* words, std::size_t from, std::size_t size,
@@ -145,11 +138,6 @@ inline std::size_t find_one(const std::uint64_t* words, std::size_t from, std::s
 }
 inline std::size_t find_zero(const std::uint64_t* words, std::size_t from, std::size_t size) {
   return find_other(words, from, size, ~std::uint64_t{0});
-}
-/// The first one at or after `from`, else the first before it.
-inline std::size_t find_one_around(const std::uint64_t* words, std::size_t from, std::size_t size) {
-  const std::size_t found = find_one(words, from, size);
-  return found != size ? found : find_one(words, 0, size);
 }
 
 /// Bit i is one when a run of `count` ones begins at bit i of the word; the run may end in the next word.

@@ -19,6 +19,11 @@ constexpr unsigned count_ones(std::uint64_t word) {
 static_assert(count_ones(~std::uint64_t{0}) == 64 && count_ones(0) == 0 &&
               count_ones(0x8000000000000001) == 2);
 
+/// 2^64 divided by the golden ratio: a product with it has bits that depend on many of the other factor's.
+inline constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
+/// \returns a word for hash tables, each of whose bits depends on many of another word's.
+constexpr std::uint64_t mixed(std::uint64_t word) { return (word ^ word >> 29) * kGoldenRatio; }
+
 /// Ones at positions [first, first + count). \pre they lie in the word.
 template <typename Word = std::uint32_t>
 constexpr Word run_mask(unsigned first, unsigned count) {

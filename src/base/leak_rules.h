@@ -29,12 +29,8 @@ inline constexpr std::size_t kLongestLeakPattern = 4096;  // bytes of a line
 inline constexpr std::size_t kMostLeakPatterns = 10'000;  // of a file
 inline constexpr std::size_t kLargestLeakFile = std::size_t{1} << 20;
 
-constexpr std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\v\f";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return behind_front(front_of(text, text.find_last_not_of(kBlank) + 1), first);
-}
+/// \returns the text without blanks at its ends.
+constexpr std::string_view trimmed(std::string_view text) { return trimmed(text, " \t\r\v\f"); }
 
 enum class LeakLine : char {
   kPattern,

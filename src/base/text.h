@@ -6,14 +6,21 @@
 
 namespace tarn::internal {
 
-// \why not substr: it may throw, and so names the C++ runtime.
+// \why not substr and its like: they may throw, or check where a build enables checks, and so name the C++
+// runtime.
 /// \returns the first `count` bytes of a text, or all of it.
 constexpr std::string_view front_of(std::string_view text, std::size_t count) {
   return {text.data(), count < text.size() ? count : text.size()};
 }
 /// \returns what lies behind the first `count` bytes.
 constexpr std::string_view behind_front(std::string_view text, std::size_t count) {
-  text.remove_prefix(count < text.size() ? count : text.size());
+  const std::size_t gone = count < text.size() ? count : text.size();
+  return {text.data() + gone, text.size() - gone};
+}
+/// \returns the text without the characters of `blanks` at its ends.
+constexpr std::string_view trimmed(std::string_view text, std::string_view blanks) {
+  while (!text.empty() && blanks.find(*text.data()) != blanks.npos) text = behind_front(text, 1);
+  while (!text.empty() && blanks.find(text.end()[-1]) != blanks.npos) text = front_of(text, text.size() - 1);
   return text;
 }
 /// \why not starts_with: it calls substr.

@@ -1,5 +1,9 @@
-// The functions of tarn/tarn.h: each calls its C++ twin. They are defined only here, take the header's
-// visibility and keep no state.
+// The functions of tarn/tarn.h, each of which calls its C++ twin, and of tarn/limits.h. They are defined only
+// here, take the headers' visibility and keep no state.
+#include "base/options/option_table.h"
+#include "general/options/memory_limits.h"
+#include "general/options/setup.h"
+#include "tarn/limits.h"
 #include "tarn/memory_pool.h"
 #include "tarn/tarn.h"
 
@@ -38,3 +42,26 @@ void tarn_deallocate_batch(void* const* blocks, std::size_t count) noexcept {
 }
 
 const char* tarn_version() noexcept { return TARN_VERSION_STRING; }
+
+void tarn_set_memory_limits(tarn_memory_limits limits) noexcept {
+  using namespace tarn::internal;
+  const auto set = [](Option option, std::size_t limit) {
+    const std::int64_t value = limit > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(limit);
+    set_option_number(option, value, "set_memory_limits");
+  };
+  set(Option::kSoftLimit, limits.soft);
+  set(Option::kHardLimit, limits.hard);
+}
+
+tarn_memory_limits tarn_read_memory_limits() noexcept {
+  using namespace tarn::internal;
+  set_up_once();
+  return {memory_limit.soft_limit(), memory_limit.hard_limit()};
+}
+
+void tarn_set_limit_callback(tarn_limit_callback callback, void* context) noexcept {
+  tarn::internal::memory_limit.set_callback({callback, context});
+  tarn::internal::answer_limits();
+}
+
+size_t tarn_held_bytes() noexcept { return tarn::internal::memory_limit.held(); }

@@ -6,7 +6,7 @@
 #include "central/slabs/return_blocks.h"
 #include "central/slabs/slab.h"
 #include "central/take_blocks.h"
-#include "general/blocks/large.h"
+#include "general/large.h"
 #include "general/options/memory_limits.h"
 #include "general/options/setup.h"
 #include "general/pools/pool_registry.h"

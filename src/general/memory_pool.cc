@@ -8,12 +8,11 @@
 #include <cerrno>
 #include <cstring>
 
-#include "general/blocks/block_finder.h"
-#include "general/blocks/from_malloc.h"
-#include "general/blocks/large.h"
 #include "general/class_calls.h"
+#include "general/large.h"
 #include "general/options/setup.h"
 #include "general/pools/pool_registry.h"
+#include "general/pools/system_blocks.h"
 #include "general/slow_door.h"
 #include "os/fatal.h"
 #include "thread/observation/observation.h"

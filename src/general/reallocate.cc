@@ -2,10 +2,10 @@
 #include <cstring>
 
 #include "base/wipe.h"
-#include "general/blocks/block_finder.h"
-#include "general/blocks/from_malloc.h"
-#include "general/blocks/large.h"
+#include "general/large.h"
 #include "general/options/setup.h"
+#include "general/pools/pool_registry.h"
+#include "general/pools/system_blocks.h"
 #include "general/slow_door.h"
 #include "os/fatal.h"
 #include "page/spans/page_map.h"
@@ -106,10 +106,6 @@ void count_reallocation() {
   ++heap->calls->large.reallocations;
 }
 
-}  // namespace
-
-namespace {
-
 [[gnu::noinline]] void* reallocate_behind_door(void* block, std::size_t size) {
   const SlowDoor door;
   Span* const span = span_of_block(block);
@@ -156,10 +152,6 @@ std::size_t usable_size_slow(const void* block) {
   if (PoolHeader* const pool = pool_over_system(block)) return pool->operations->usable_size(*pool, block);
   return block == nullptr ? 0 : usable_bytes(*span_of_block(block), block);
 }
-
-}  // namespace
-
-namespace {
 
 // The index of pages, which a thread's cache shows while no call needs the slow way, names the class of
 // nearly every block. \returns the record that takes the block; kNone: the slow way must find it.

@@ -4,9 +4,9 @@
 #include <signal.h>
 
 #include "central/owners.h"
-#include "central/slabs/put_right.h"
+#include "central/slabs/class_slabs.h"
 #include "central/slabs/slab.h"
-#include "general/blocks/block_finder.h"
+#include "general/pools/pool_registry.h"
 #include "os/syscall.h"
 #include "page/spans/page_map.h"
 #include "thread/magazine.h"

@@ -44,6 +44,11 @@ consteval std::uint16_t size_in_table(std::size_t bytes) {
   { name, size_in_table(sizeof(Type::member)), static_cast<std::uint32_t>(offsetof(Type, member)) }
 #define TARN_ELEMENT(name, Type, array) \
   { name, size_in_table(sizeof(Type::array[0])), static_cast<std::uint32_t>(offsetof(Type, array)) }
+#define TARN_INNER(name, Type, member, inner)                                                        \
+  {                                                                                                  \
+    name, sizeof(decltype(Type::member)::inner),                                                     \
+        static_cast<std::uint32_t>(offsetof(Type, member) + offsetof(decltype(Type::member), inner)) \
+  }
 #define TARN_VALUE(name, value) \
   { name, 0, static_cast<std::uint32_t>(value) }
 
@@ -96,16 +101,12 @@ class ObservedLayout {
 
       TARN_FIELD("page_cache.dirty", PageCache, dirty_bytes_),
       TARN_FIELD("page_cache.committed", PageCache, committed_bytes_),
-#define TARN_PAGE_COUNTER(group, key, member, ...) \
-  {"count." #member, sizeof(std::uint64_t),        \
-   static_cast<std::uint32_t>(offsetof(PageCache, stats_) + offsetof(PageCacheStats, member))},
+#define TARN_PAGE_COUNTER(group, key, member, ...) TARN_INNER("count." #member, PageCache, stats_, member),
       // clang-format off
     TARN_STATISTICS_OF_PAGES(TARN_PAGE_COUNTER)
       // clang-format on
-      {"page_cache.used", sizeof(std::size_t),
-       static_cast<std::uint32_t>(offsetof(PageCache, stats_) + offsetof(PageCacheStats, used_bytes))},
-      {"page_cache.peak_used", sizeof(std::size_t),
-       static_cast<std::uint32_t>(offsetof(PageCache, stats_) + offsetof(PageCacheStats, peak_used_bytes))},
+      TARN_INNER("page_cache.used", PageCache, stats_, used_bytes),
+      TARN_INNER("page_cache.peak_used", PageCache, stats_, peak_used_bytes),
 
       TARN_FIELD("limit.soft", MemoryLimit, soft_limit_),
       TARN_FIELD("limit.hard", MemoryLimit, hard_limit_),
@@ -163,9 +164,7 @@ class ObservedLayout {
       TARN_FIELD("owner.slab_bytes", SlabOwner, slab_bytes),
       TARN_FIELD("owner.spare_bytes", SlabOwner, spare_bytes),
       TARN_FIELD("owner.slow_calls", SlabOwner, slow_calls),
-#define TARN_OWNER_COUNTER(group, key, member, ...) \
-  {"owner." #member, sizeof(std::uint64_t),         \
-   static_cast<std::uint32_t>(offsetof(SlabOwner, counters) + offsetof(OwnerCounters, member))},
+#define TARN_OWNER_COUNTER(group, key, member, ...) TARN_INNER("owner." #member, SlabOwner, counters, member),
       // clang-format off
     TARN_STATISTICS_OF_OWNERS(TARN_OWNER_COUNTER)
       // clang-format on
@@ -195,13 +194,11 @@ class ObservedLayout {
       TARN_FIELD("heap.use", ThreadHeap, use),
       TARN_VALUE("use.thread", HeapUse::kThread),
 #define TARN_THREAD_COUNTER(group, key, member, ...) \
-  {"heap." #member, sizeof(std::uint64_t),           \
-   static_cast<std::uint32_t>(offsetof(ThreadHeap, counters) + offsetof(ThreadCounters, member))},
+  TARN_INNER("heap." #member, ThreadHeap, counters, member),
       // clang-format off
     TARN_STATISTICS_OF_THREADS(TARN_THREAD_COUNTER)
       // clang-format on
-      {"heap.large_allocations", sizeof(std::size_t),
-       static_cast<std::uint32_t>(offsetof(ThreadHeap, large) + offsetof(LargeCounts, allocations))},
+      TARN_INNER("heap.large_allocations", ThreadHeap, large, allocations),
       TARN_PER_CLASS("heap.magazines", ThreadHeap, magazines),
       TARN_FIELD("heap.shown", ThreadHeap, shown.cache),
       TARN_FIELD("heap.shown_derived", ThreadHeap, shown.derived),

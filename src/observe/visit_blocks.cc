@@ -1,50 +1,29 @@
 // Walks over all live blocks, or a heap's: one picture after the other (general/pools/live_picture.h). The
 // blocks of a picture are visited when no lock is held. Each picture is of other addresses, so no block is
 // visited twice.
+#include <bit>
 #include <cerrno>
-#include <new>
+#include <cstddef>
 
-#include "general/blocks/block_finder.h"
-#include "general/blocks/from_malloc.h"
 #include "general/options/configuration.h"
 #include "general/options/setup.h"
 #include "general/pools/pool_registry.h"
+#include "general/pools/system_blocks.h"
+#include "observe/figures/pool_fields.h"
 #include "observe/live_slabs.h"
 #include "os/locks/held_locks.h"
-#include "os/memory/memory.h"
+#include "os/memory/mapped_array.h"
 #include "pool/c/c_api.h"
-#include "pool/heaps/heap_classes.h"
+#include "pool/heaps/heap_state.h"
 #include "tarn/observe.h"
 
 namespace tarn::internal {
 namespace {
 
-/// What a walk needs, in mapped memory. \why no block: the walk would visit it.
+/// What a walk needs, in a MappedArray of one. \why no block: the walk would visit it.
 struct WalkRecord {
   LivePicture picture;
   PoolNames names;
-};
-
-class MappedRecord {
- public:
-  MappedRecord() {
-    void* const memory = os::map(bytes());
-    if (memory != nullptr) record_ = new (memory) WalkRecord;
-  }
-  ~MappedRecord() {
-    if (record_ != nullptr) os::release(record_, bytes());
-  }
-  MappedRecord(const MappedRecord&) = delete;
-  MappedRecord& operator=(const MappedRecord&) = delete;
-
-  explicit operator bool() const { return record_ != nullptr; }
-  WalkRecord* operator->() const { return record_; }
-  WalkRecord& operator*() const { return *record_; }
-
- private:
-  static std::size_t bytes() { return round_up(sizeof(WalkRecord), kOsPageBytesLargest); }
-
-  WalkRecord* record_ = nullptr;
 };
 
 struct Visitor {
@@ -121,15 +100,15 @@ using namespace tarn::internal;
 
 int tarn_visit_blocks(tarn_block_visitor visit, void* context) {
   set_up_once();
-  const MappedRecord record;
-  if (!record) {
+  os::MappedArray<WalkRecord> record;
+  if (!record.reserve(1)) {
     errno = ENOMEM;
     return -1;
   }
   const Visitor visitor{visit, context};
-  visit_general_pool(*record, visitor);
-  visit_general_pool_from_malloc(record->picture, visitor);
-  visit_pools(record->picture, visitor);
+  visit_general_pool(record[0], visitor);
+  visit_general_pool_from_malloc(record[0].picture, visitor);
+  visit_pools(record[0].picture, visitor);
   return 0;
 }
 
@@ -140,32 +119,18 @@ int tarn_heap_visit_blocks(const tarn_heap* heap, tarn_block_visitor visit, void
 }
 
 void tarn_visit_pools(void (*visit)(const tarn_pool_use* use, void* context), void* context) {
-  struct Callback {
-    void (*visit)(const tarn_pool_use* use, void* context);
-    void* context;
-  } callback{visit, context};
-  tarn::for_each_pool(
-      [](const tarn::PoolUse& use, void* callback_of) {
-        const tarn_pool_use copy{use.kind,
-                                 use.name,
-                                 use.block_bytes,
-                                 use.live_count,
-                                 use.live_bytes,
-                                 use.peak_live_bytes,
-                                 use.mapped_bytes,
-                                 use.in_classes_bytes,
-                                 use.waste_bytes,
-                                 use.capacity,
-                                 use.largest_count,
-                                 use.limit_bytes,
-                                 use.mapped_limit_bytes,
-                                 use.inner_bytes,
-                                 use.refusals,
-                                 use.parent};
-        const auto& to = *static_cast<const Callback*>(callback_of);
-        to.visit(&copy, to.context);
-      },
-      &callback);
+#define TARN_SAME_PLACE(member) (offsetof(tarn_pool_use, member) == offsetof(tarn::PoolUse, member))
+  static_assert(TARN_SAME_PLACE(name) && TARN_SAME_PLACE(block_bytes) && TARN_SAME_PLACE(live_count) &&
+                TARN_SAME_PLACE(live_bytes) && TARN_SAME_PLACE(peak_live_bytes) &&
+                TARN_SAME_PLACE(mapped_bytes) && TARN_SAME_PLACE(in_classes_bytes) &&
+                TARN_SAME_PLACE(waste_bytes) && TARN_SAME_PLACE(capacity) && TARN_SAME_PLACE(largest_count) &&
+                TARN_SAME_PLACE(limit_bytes) && TARN_SAME_PLACE(mapped_limit_bytes) &&
+                TARN_SAME_PLACE(inner_bytes) && TARN_SAME_PLACE(refusals) && TARN_SAME_PLACE(parent));
+#undef TARN_SAME_PLACE
+  visit_each_pool([&](const tarn::PoolUse& use) {
+    const auto copy = std::bit_cast<tarn_pool_use>(use);  // the same members in the same order
+    visit(&copy, context);
+  });
 }
 
 namespace TARN_NAMESPACE {
@@ -173,9 +138,10 @@ namespace TARN_NAMESPACE {
 bool detail::visit_blocks_of_heap(const Heap& heap, tarn_block_visitor visit, void* context) {
   HeapState* const state = HeapAccess::state(heap);
   if (state == nullptr) return true;
-  const MappedRecord record;
-  if (record) visit_heap(*state, *record, {visit, context});
-  return static_cast<bool>(record);
+  os::MappedArray<WalkRecord> record;
+  if (!record.reserve(1)) return false;
+  visit_heap(*state, record[0], {visit, context});
+  return true;
 }
 
 }  // namespace TARN_NAMESPACE

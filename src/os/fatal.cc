@@ -12,6 +12,7 @@ namespace tarn::internal::os {
 void write_line(const char* text, unsigned long length) {
   syscall6(SYS_write, 2, to_long(text), to_long(length));
 }
+void write_line(const Text& line) { write_line(line.data(), line.length()); }
 
 namespace {
 
@@ -37,7 +38,7 @@ namespace {
     add_other_copy(line, address);
   }
   line.add('\n');
-  write_line(line.data(), line.length());
+  write_line(line);
   stop_process();
 }
 

@@ -3,7 +3,11 @@
 // running out of memory.
 #pragma once
 
-namespace tarn::internal::os {
+namespace tarn::internal {
+
+class Text;
+
+namespace os {
 
 [[noreturn, gnu::cold, gnu::noinline]] void fatal(const char* what, const void* address = nullptr);
 
@@ -13,8 +17,10 @@ namespace tarn::internal::os {
 
 /// Writes one line to standard error.
 void write_line(const char* text, unsigned long length);
+void write_line(const Text& line);
 
-}  // namespace tarn::internal::os
+}  // namespace os
+}  // namespace tarn::internal
 
 // Always on; for invariants that guard against corrupted memory.
 #define TARN_CHECK(condition)                   \

@@ -14,7 +14,7 @@
 
 #include "observer/companion.h"
 #include "observer/files/kernel_text.h"
-#include "observer/process/rights.h"
+#include "observer/process/refusal.h"
 #include "observer/who_may_look.h"
 #include "support/prelude.h"
 

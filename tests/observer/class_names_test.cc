@@ -4,7 +4,7 @@
 #include "observer/objects/census.h"
 #include "observer/objects/demangle.h"
 #include "observer/objects/joined_reader.h"
-#include "observer/objects/modules.h"
+#include "observer/objects/symbols.h"
 #include "support/prelude.h"
 
 namespace tarn::observer::test {

@@ -1,7 +1,7 @@
 // What headers and notes of ELF files tell: build ids, and which machine a program is for.
 #include "observer/core_builder.h"
 #include "observer/files/build_id.h"
-#include "observer/files/elf_machine.h"
+#include "observer/files/elf_headers.h"
 #include "support/prelude.h"
 
 namespace tarn::observer {

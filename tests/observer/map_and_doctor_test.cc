@@ -1,7 +1,6 @@
 #include "hand_made.h"
 #include "look/doctor/doctor_report.h"
 #include "look/map/map_document.h"
-#include "look/map/map_page.h"
 #include "look/map/map_terminal.h"
 #include "support/prelude.h"
 

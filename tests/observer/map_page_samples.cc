@@ -5,7 +5,7 @@
 #include <random>
 
 #include "hand_made.h"
-#include "look/map/map_page.h"
+#include "look/map/map_document.h"
 #include "system/files/files.h"
 
 namespace {

@@ -3,7 +3,6 @@
 
 #include "hand_made.h"
 #include "observer/pages/pinners.h"
-#include "observer/pages/span_parts.h"
 #include "support/prelude.h"
 
 namespace tarn::observer {

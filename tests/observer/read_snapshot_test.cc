@@ -8,7 +8,6 @@
 #include "observer/process/source.h"
 #include "observer/records/bounds.h"
 #include "observer/records/bytes.h"
-#include "observer/records/circle_watch.h"
 #include "observer/snapshot/snapshot.h"
 #include "observer/watch/sampling.h"
 #include "support/prelude.h"

@@ -1,6 +1,6 @@
 #include "observer/pages/sheet.h"
 
-#include "observer/pages/span_parts.h"
+#include "observer/pages/page_cells.h"
 #include "snapshot_builder.h"
 #include "support/prelude.h"
 

@@ -267,7 +267,7 @@ TEST(Panel, LeavesOutColumnsOfTheHighestRankFirst) {
 }
 
 TEST(Panel, SaysHowManyRowsItLeavesOut) {
-  Panel panel({{"n"}});
+  Panel panel({"n"});
   for (int i = 0; i < 10; ++i) panel.add_row({{std::to_string(i)}});
   EXPECT_EQ(text_of_lines(panel.lines(20, 4, 5)), "n\n5\n6\n… 3 more\n");
 }

@@ -1,12 +1,9 @@
+#include "profile/documents/documents.h"
+
 #include <zlib.h>
 
 #include "hand_made_profile.h"
 #include "profile/documents/call_tree.h"
-#include "profile/documents/flame_page.h"
-#include "profile/documents/folded.h"
-#include "profile/documents/pprof.h"
-#include "profile/documents/profile_json.h"
-#include "profile/documents/speedscope.h"
 #include "support/prelude.h"
 
 namespace tarn::profile {

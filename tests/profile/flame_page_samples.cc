@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "hand_made_profile.h"
-#include "profile/documents/flame_page.h"
+#include "profile/documents/documents.h"
 
 namespace {
 

@@ -20,10 +20,10 @@ import tables
 # Lowest first: a file includes its own folder and those before it.
 TIERS = ["base", "os", "page", "central", "thread", "general", "pool", "observe", "override"]
 # Public headers belong to tiers too; those that are not named here are the pools'.
-PUBLIC = {"version": "base", "detail/abi": "base", "detail/api": "base", "detail/c_api": "base",
+PUBLIC = {"version": "base", "detail/api": "base", "detail/c_api": "base",
           "detail/bins": "base", "detail/error": "base", "detail/record_seal": "general",
           "detail/mutex": "os", "detail/owner_lock": "os", "detail/page_index": "page",
-          "detail/live_bits": "os", "detail/span_head": "page", "detail/thread_cache": "thread",
+          "detail/span_head": "page", "detail/thread_cache": "thread",
           "detail/source": "general", "sensitive": "general",
           "memory_pool": "general", "tarn": "general", "pool_use": "general", "hooks": "general",
           "options": "general", "steady_state": "observe",

@@ -1,6 +1,5 @@
 #include <filesystem>
 
-#include "commands/classes/bucket_list.h"
 #include "commands/classes/class_costs.h"
 #include "commands/classes/conf_file.h"
 #include "commands/classes/size_class_list.h"

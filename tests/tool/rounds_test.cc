@@ -1,7 +1,7 @@
 #include "engine/rounds/rounds.h"
 
-#include "engine/rounds/load_metric.h"
 #include "engine/rounds/statistics.h"
+#include "engine/rounds/workload.h"
 #include "support/error_of.h"
 #include "support/prelude.h"
 #include "system/files/usage_error.h"

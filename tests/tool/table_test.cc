@@ -43,7 +43,7 @@ TEST(Table, ColoursDoNotShiftColumns) {
 }
 
 TEST(Table, WithoutColoursThereIsNoEscape) {
-  Table table({{"a"}});
+  Table table({"a"});
   table.add_row({{"1", Style::kGood}});
   EXPECT_EQ(table.render(Colour::kOff).find('\033'), std::string::npos);
   EXPECT_EQ(styled("x", Style::kBad, Colour::kOff), "x");

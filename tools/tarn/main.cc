@@ -20,13 +20,20 @@
 #include "system/files/usage_error.h"
 #include "system/processes/guard.h"
 
+namespace tarn::tool {
 namespace {
 
-using tarn::tool::UsageError;
 using Words = std::vector<std::string>;
 
 constexpr int kFailureStatus = 1;
 constexpr int kUsageStatus = 2;
+
+/// In the order of the help.
+constexpr AddCommand* kCommands[] = {
+    add_run_command,     add_compare_command, add_bench_command,  add_classes_command,
+    add_options_command, add_heap_command,    add_leaks_command,  add_map_command,
+    add_doctor_command,  add_ps_command,      add_top_command,    add_metrics_command,
+    add_profile_command, add_record_command,  add_replay_command, add_tune_command};
 
 /// `tarn help X` is `tarn X --help`, and `tarn` alone asks for help too.
 Words without_help_command(Words words) {
@@ -55,38 +62,23 @@ void require_nothing_before_mark(const CLI::App& app) {
                                    left.front(), command->get_name()));
     throw UsageError(fmt::format("'{}' is no option of {}; a program goes behind `--`: tarn {} -- {}",
                                  left.front(), command->get_name(), command->get_name(),
-                                 tarn::tool::format_command(left)));
+                                 format_command(left)));
   }
 }
 
 /// Whether the command reads somebody else's process or dump, where all may be forged, or hang.
-bool looks_outside(const CLI::App& app, const tarn::tool::Invocation& invocation) {
-  constexpr std::array kCommands = {"heap", "leaks",   "map",     "doctor", "ps",
-                                    "top",  "metrics", "profile", "record"};
-  return invocation.program.empty() && std::any_of(kCommands.begin(), kCommands.end(), [&](const char* name) {
+bool looks_outside(const CLI::App& app, const Invocation& invocation) {
+  constexpr std::array kNames = {"heap", "leaks",   "map",     "doctor", "ps",
+                                 "top",  "metrics", "profile", "record"};
+  return invocation.program.empty() && std::any_of(kNames.begin(), kNames.end(), [&](const char* name) {
            return app.got_subcommand(name);
          });
 }
 
-int parse_and_run(const Words& words, tarn::tool::Invocation& invocation) {
+int parse_and_run(const Words& words, Invocation& invocation) {
   CLI::App app;
-  tarn::tool::set_front_page(app);
-  tarn::tool::add_run_command(app, invocation);
-  tarn::tool::add_compare_command(app, invocation);
-  tarn::tool::add_bench_command(app, invocation);
-  tarn::tool::add_classes_command(app, invocation);
-  tarn::tool::add_options_command(app, invocation);
-  tarn::tool::add_heap_command(app, invocation);
-  tarn::tool::add_leaks_command(app, invocation);
-  tarn::tool::add_map_command(app, invocation);
-  tarn::tool::add_doctor_command(app, invocation);
-  tarn::tool::add_ps_command(app, invocation);
-  tarn::tool::add_top_command(app, invocation);
-  tarn::tool::add_metrics_command(app, invocation);
-  tarn::tool::add_profile_command(app, invocation);
-  tarn::tool::add_record_command(app, invocation);
-  tarn::tool::add_replay_command(app, invocation);
-  tarn::tool::add_tune_command(app, invocation);
+  set_front_page(app);
+  for (AddCommand* const add : kCommands) add(app, invocation);
   require_known_command(app, words);
   try {
     app.parse(Words(words.rbegin(), words.rend()));
@@ -98,7 +90,7 @@ int parse_and_run(const Words& words, tarn::tool::Invocation& invocation) {
   }
   require_nothing_before_mark(app);
   if (!invocation.work) return kUsageStatus;
-  return looks_outside(app, invocation) ? tarn::tool::run_guarded(invocation.work) : invocation.work();
+  return looks_outside(app, invocation) ? run_guarded(invocation.work) : invocation.work();
 }
 
 /// \why a full disk is only seen when the last bytes leave the buffer, and exit() would not tell
@@ -107,12 +99,9 @@ void require_output_written() {
     throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const Words words(argv + 1, argv + argc);
+int run_tool(const Words& words) {
   const auto mark = std::find(words.begin(), words.end(), "--");
-  tarn::tool::Invocation invocation;
+  Invocation invocation;
   invocation.words = {"tarn"};
   invocation.words.insert(invocation.words.end(), words.begin(), words.end());
   if (mark != words.end()) invocation.program.assign(mark + 1, words.end());
@@ -121,13 +110,20 @@ int main(int argc, char** argv) {
     require_output_written();
     return status;
   } catch (const UsageError& error) {
-    fmt::print(stderr, "tarn: {}\n", tarn::observer::printable_lines(error.what()));
+    fmt::print(stderr, "tarn: {}\n", observer::printable_lines(error.what()));
     return kUsageStatus;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "tarn: {}\n", tarn::observer::Bounds::refusal());
+    fmt::print(stderr, "tarn: {}\n", observer::Bounds::refusal());
     return kFailureStatus;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "tarn: {}\n", tarn::observer::printable_lines(error.what()));
+    fmt::print(stderr, "tarn: {}\n", observer::printable_lines(error.what()));
     return kFailureStatus;
   }
+}
+
+}  // namespace
+}  // namespace tarn::tool
+
+int main(int argc, char** argv) {
+  return tarn::tool::run_tool(std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -8,13 +8,12 @@
 // that was cut or changed is found out at the block it concerns, and the blocks before that one stay good.
 // Numbers are little-endian.
 #pragma once
-#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "trace/event.h"
+#include "trace/event_source.h"
 
 namespace tarn::trace {
 

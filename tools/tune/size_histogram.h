@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <map>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 
 namespace tarn::tune {

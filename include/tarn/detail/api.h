@@ -1,7 +1,21 @@
-// How declarations are exported, and how a hit is inlined even without optimisation.
+// Every C++ header of the library includes this one first: it has the version and checks the compiler's
+// language standard, and says how declarations are exported, and how a hit is inlined even without
+// optimisation.
 #pragma once
-#include "tarn/detail/abi.h"
 #include "tarn/detail/c_api.h"
+#include "tarn/version.h"
+
+#if __cplusplus < 202002L
+#error tarn needs C++20: compile with -std=c++20 or later
+// Names no existing file, so that the compiler stops here instead of printing a hundred unclear errors.
+#include <tarn-needs-C++20>
+#endif
+
+// The ABI's number is in the name of everything a program inlines or links, so that headers that do not match
+// the library cause a link error.
+#define TARN_NAMESPACE_OF_(number) tarn::inline abi##number
+#define TARN_NAMESPACE_OF(number) TARN_NAMESPACE_OF_(number)
+#define TARN_NAMESPACE TARN_NAMESPACE_OF(TARN_ABI)
 
 #define TARN_API [[gnu::visibility(TARN_API_VISIBILITY)]]
 #define TARN_INLINE [[gnu::always_inline]] inline

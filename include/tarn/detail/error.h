@@ -1,11 +1,25 @@
 // How the pools throw: programs built without exceptions end with one line instead; they should call the
-// functions that return nullptr. And how pools refuse to move.
+// functions that return nullptr. And how pools refuse to move, and what they do at their end.
 #pragma once
+#include <cstdint>
 #include <new>
 
 #include "tarn/detail/api.h"
 
-namespace TARN_NAMESPACE::detail {
+namespace TARN_NAMESPACE {
+
+/// The fate of objects, or of buffers, that are live when their pool ends.
+enum class AtPoolEnd : std::uint8_t {
+  kReport,  // one line on standard error; they stay valid, as with kHandOver
+  // Destructors run in address order; a destructor may neither destroy nor create other objects. Buffers end;
+  // no handle of theirs may be used any more, nor end.
+  kDestroy,
+  // Objects stay valid; call the destructor, then tarn::deallocate frees the memory. Buffers stay valid; the
+  // last handle, or tarn::deallocate, frees them.
+  kHandOver,
+};
+
+namespace detail {
 
 /// Ends the process: memory ran out in a function that would throw.
 [[noreturn]] TARN_API void end_for_lack_of_memory() noexcept;
@@ -37,4 +51,5 @@ void stop_at_move() {
                 "std::vector of a fixed size");
 }
 
-}  // namespace TARN_NAMESPACE::detail
+}  // namespace detail
+}  // namespace TARN_NAMESPACE

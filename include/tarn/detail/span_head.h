@@ -17,7 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tarn/detail/abi.h"
+#include "tarn/detail/api.h"
 
 namespace TARN_NAMESPACE::detail {
 

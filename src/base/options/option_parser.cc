@@ -2,28 +2,21 @@
 
 #include <initializer_list>
 
+#include "base/text.h"
+
 namespace tarn::internal {
 namespace {
 
-// Avoids the parts of string_view with checks: where a build enables checks, they call the C++ runtime.
 char first_of(std::string_view text) { return text.empty() ? '\0' : *text.data(); }
-std::string_view without_first(std::string_view text, std::size_t count) {
-  return {text.data() + count, text.size() - count};
-}
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t\r";
-  while (!text.empty() && kSpaces.find(first_of(text)) != kSpaces.npos) text = without_first(text, 1);
-  while (!text.empty() && kSpaces.find(text.end()[-1]) != kSpaces.npos) text = {text.data(), text.size() - 1};
-  return text;
-}
+constexpr std::string_view kSpaces = " \t\r";
 
 /// Removes the front of the text, through the first of `ends`. \returns the front without that character.
 std::string_view take_until(std::string_view* text, std::string_view ends) {
   std::size_t length = 0;
   while (length < text->size() && ends.find(text->data()[length]) == ends.npos) ++length;
   const std::string_view taken(text->data(), length);
-  *text = without_first(*text, length < text->size() ? length + 1 : length);
+  *text = behind_front(*text, length < text->size() ? length + 1 : length);
   return taken;
 }
 
@@ -39,7 +32,7 @@ bool parse_bool(std::string_view text, std::int64_t* value) {
 bool take_digits(std::string_view* text, std::int64_t* value) {
   const char* const start = text->data();
   std::int64_t number = 0;
-  for (; first_of(*text) >= '0' && first_of(*text) <= '9'; *text = without_first(*text, 1))
+  for (; first_of(*text) >= '0' && first_of(*text) <= '9'; *text = behind_front(*text, 1))
     if (__builtin_mul_overflow(number, std::int64_t{10}, &number) ||
         __builtin_add_overflow(number, std::int64_t{first_of(*text) - '0'}, &number))
       return false;
@@ -52,7 +45,7 @@ std::int64_t scale_of(OptionKind kind, std::string_view suffix) {
   if (suffix.empty()) return 1;
   if (kind == OptionKind::kNumber) return 0;
   if (kind == OptionKind::kMilliseconds) return suffix == "ms" ? 1 : suffix == "s" ? 1000 : 0;
-  const std::string_view rest = without_first(suffix, 1);
+  const std::string_view rest = behind_front(suffix, 1);
   if (!rest.empty() && rest != "iB" && rest != "B") return 0;
   switch (first_of(suffix)) {
     case 'k':
@@ -141,10 +134,10 @@ bool next_option_pair(std::string_view* text, OptionPair* pair) {
     const char* const end = text->end();
     std::string_view word = take_until(text, std::string_view(",\n#\0", 4));
     if (word.end() != end && *word.end() == '#') take_until(text, "\n");
-    word = trimmed(word);
+    word = trimmed(word, kSpaces);
     if (word.empty()) continue;
-    pair->key = trimmed(take_until(&word, ":="));
-    pair->value = trimmed(word);
+    pair->key = trimmed(take_until(&word, ":="), kSpaces);
+    pair->value = trimmed(word, kSpaces);
     return true;
   }
   return false;

@@ -1,11 +1,8 @@
 // Size classes: the sizes requests round up to. A table is data: a preset
 // (base/options/size_class_presets.h) or a file (central/classes/block_sizes.h) lists the block sizes that
-// are classes, and all else is computed from it.
-//
-// A preset's classes are named by the largest bin they serve, so in the default table most classes equal
-// their bins. A file may have several classes in a bin above 1 KiB, and none in another; these have the same
-// numbers in the order of their sizes (central/classes/class_table.h). Steps of 64 bytes tell them apart,
-// not bins.
+// are classes, and all else is computed from it. A preset's classes are named by the largest bin they serve.
+// A file may have several classes in a bin above 1 KiB, and none in another; these have the same numbers in
+// the order of their sizes (central/classes/class_table.h). Steps of 64 bytes tell them apart, not bins.
 //
 // Invariants (checked at compile time for every preset): a class is at least as large as each bin it serves;
 // in `default` no request above 128 B wastes more than 12.5 % of its block; index_of() is exact for every
@@ -117,7 +114,7 @@ constexpr ClassGeometry make_geometry(std::uint32_t block_bytes, std::uint32_t s
   g.block_bytes = block_bytes;
   if (g.block_bytes == 0) return g;
   g.stride = stride;
-  g.reciprocal = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + g.stride - 1) / g.stride);
+  g.reciprocal = reciprocal_of(g.stride);
   // Above 32 KiB each block has its own slab, so that any class can reuse the pages. The rest of its last
   // page is never touched.
   const PageCount own_pages = pages_for(g.stride);
@@ -130,7 +127,7 @@ constexpr ClassGeometry make_geometry(std::uint32_t block_bytes, std::uint32_t s
                        : g.block_bytes <= 32768 ? PageCount{4}
                                                 : own_pages;
   g.block_count = static_cast<std::uint16_t>(bytes_of(g.slab_pages) / g.stride);
-  g.word_count = static_cast<std::uint16_t>((g.block_count + 63) / 64);
+  g.word_count = static_cast<std::uint16_t>(bitmap::words_for(g.block_count));
   const std::uint32_t by_bytes = (g.block_bytes > 16384 ? 4 : 1) * 1024 * 1024 / g.block_bytes;
   g.largest_magazine = static_cast<std::uint16_t>(by_bytes < 16                 ? 16
                                                   : by_bytes > kLargestMagazine ? kLargestMagazine

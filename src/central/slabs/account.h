@@ -71,24 +71,9 @@ class Account {
   std::size_t hard_limit() const { return hard_limit_.load(std::memory_order_relaxed); }
 
   /// \returns the bytes that may be charged until the next limit, of this heap or one around it.
-  std::size_t room() const {
-    std::size_t least = SIZE_MAX;
-    for (const Account* account = this; account != nullptr; account = account->around_) {
-      const std::size_t room = account->room_of_own();
-      if (room < least) least = room;
-    }
-    return least;
-  }
+  std::size_t room() const { return room_below(Below::kNextLimit); }
   /// The same until the next hard limit.
-  std::size_t hard_room() const {
-    std::size_t least = SIZE_MAX;
-    for (const Account* account = this; account != nullptr; account = account->around_) {
-      const std::size_t charged = account->charged(), hard = account->hard_limit();
-      const std::size_t room = charged < hard ? hard - charged : 0;
-      if (room < least) least = room;
-    }
-    return least;
-  }
+  std::size_t hard_room() const { return room_below(Below::kHardLimit); }
   /// \returns the lowest limit, of this heap or one around it.
   std::size_t least_limit() const {
     std::size_t least = SIZE_MAX;
@@ -113,9 +98,14 @@ class Account {
     const std::size_t soft = soft_limit(), hard = hard_limit();
     return below == Below::kNextLimit && charged <= soft && soft < hard ? soft : hard;
   }
-  std::size_t room_of_own() const {
-    const std::size_t charged = this->charged(), limit = limit_at(charged, Below::kNextLimit);
-    return charged < limit ? limit - charged : 0;
+  std::size_t room_below(Below below) const {
+    std::size_t least = SIZE_MAX;
+    for (const Account* account = this; account != nullptr; account = account->around_) {
+      const std::size_t charged = account->charged(), limit = account->limit_at(charged, below);
+      const std::size_t room = charged < limit ? limit - charged : 0;
+      if (room < least) least = room;
+    }
+    return least;
   }
 
   [[gnu::noinline]] bool charge_all(std::size_t bytes, Below below) {

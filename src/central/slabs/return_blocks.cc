@@ -105,10 +105,7 @@ std::uint64_t gather_word(const Span& span, const Cut& slab, Walk& walk, Place& 
 
 // Of a pool that no thread has a record of: its frees have looked at nothing.
 void check_is_of_pool(const SlabOwner& own, const void* block) {
-  const Span* const slab = page_map.find(block);
-  const SlabOwner* const owner = slab != nullptr && slab->kind == SpanKind::kSlab
-                                     ? slab->owner.load(std::memory_order_acquire)
-                                     : nullptr;
+  const SlabOwner* const owner = owner_of_slab(page_map.find(block));
   if (owner != &own) [[unlikely]]
     stop_for_block_of_another(own, owner, block);
 }

@@ -48,6 +48,12 @@ inline AddressIs place_in_slab(const Span& slab, const void* address, BlockIndex
   return number_of(*index) * std::size_t{slab.stride} == offset ? AddressIs::kBlock : AddressIs::kInside;
 }
 
+/// \returns the owner of the slab that a span is; nullptr: it is none, or the slab has ended.
+inline SlabOwner* owner_of_slab(const Span* span) {
+  return span != nullptr && span->kind == SpanKind::kSlab ? span->owner.load(std::memory_order_acquire)
+                                                          : nullptr;
+}
+
 /// \returns the slab that holds a block, and the block's index; stops the process when it is no block.
 Span* slab_of_block(void* block, BlockIndex* index);
 

@@ -2,12 +2,12 @@
 // other threads have announced, and free blocks that are in no slab, in a depot.
 //
 // Threads' owners have the classes of bins. While threads are few, each that calls often has its own owner;
-// more threads share some owners, each of which then serves the threads of a processor (thread/slow_call.h).
-// Threads that call rarely, and threads that have ended, share one more. An owner that no thread uses is an
-// orphan; the next thread that starts gets the whole owner.
+// more threads share some owners, each of which serves the threads of a processor (thread/slow_call.h), and
+// threads that call rarely or have ended one more. An owner that no thread uses is an orphan; the next thread
+// that starts gets it whole.
 //
 // A pool is an owner too: it has classes that nobody else has, and serves all threads. Where these often wait
-// for each other, it becomes several owners, its parts, each of which serves some of the threads
+// for each other it becomes several, its parts, each of which serves some of the threads
 // (docs/decisions/044-pools-are-owners.md). Owners are never freed, so a stale pointer to one is harmless;
 // the next pool gets the owners of one that has ended, with their classes.
 //
@@ -17,11 +17,11 @@
 // in magazines or a depot, on their way to an owner, or announced and not yet collected; spare_bytes == bytes
 // of the spare slabs; the depot's bytes == bytes of the blocks in it, which may be of other owners' slabs.
 //
-// Synchronisation: `mutex` guards all but `pending`, the depot (depot.h), and what is atomic or Relaxed: of
-// these, others write is_trimmed and the counts of calls and flushes, which may lose one. Threads take it
-// only where a slow call comes to the slabs, rarely contended: by each other, statistics, trimming, the
-// a look at it, or a freer that collects for an idle owner or an orphan. Remote frees need no lock
-// (remote_free.h). A second owner's mutex is only ever tried.
+// Threads: `mutex` guards all but `pending`, the depot (depot.h), and what is atomic or Relaxed: of these,
+// others write is_trimmed and the counts of calls and flushes, which may lose one. It is taken where a slow
+// call comes to the slabs, rarely contended: by each other, statistics, trimming, looks, or a
+// freer that collects for an idle owner or an orphan. Remote frees need no lock (remote_free.h). A second
+// owner's mutex is only ever tried.
 #pragma once
 #include <atomic>
 #include <bit>

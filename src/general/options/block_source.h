@@ -1,4 +1,4 @@
-// Where the general pool's blocks come from: its slabs, or malloc (from_malloc.h says when, and why).
+// Where the general pool's blocks come from: its slabs, or malloc (system_blocks.h says when, and why).
 //
 // Threads: any; decide_on_block_source() at the set-up.
 #pragma once

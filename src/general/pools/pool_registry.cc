@@ -5,12 +5,16 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/printable.h"
+#include "base/text.h"
 #include "central/cached/cached_blocks.h"
-#include "general/options/setup.h"
+#include "central/slabs/slab_owner.h"
+#include "general/options/block_source.h"
 #include "general/pools/live_picture.h"
 #include "general/pools/system_blocks.h"
 #include "os/fatal.h"
 #include "os/locks/held_locks.h"
+#include "page/spans/page_map.h"
 #include "tarn/detail/error.h"
 
 namespace tarn::internal {
@@ -32,6 +36,20 @@ SlabOwner* owner_of(const PoolHeader& pool) {
 }
 
 }  // namespace
+
+// Names stand in messages of one line, and in formats that want characters.
+void PoolHeader::set_name(const char* text, const char* fallback) {
+  Text shown(name, kNameBytes - 1);
+  add_shown(shown, text != nullptr ? text : fallback, kNameBytes - 1);
+  name[shown.length()] = '\0';
+}
+
+void PoolHeader::report_live(std::size_t count, std::size_t object_bytes) const {
+  FixedText<256> line;
+  line.add("tarn: '").add(name).add("' ended with ").add_decimal(count);
+  line.add(count == 1 ? " live object of " : " live objects of ").add_decimal(object_bytes).add(" bytes\n");
+  os::write_line(line);
+}
 
 void PoolRegistry::add_locked(PoolHeader& pool) {
   pool.number = ++pools_added_;
@@ -188,6 +206,32 @@ void PoolRegistry::forget_vanished_stacks() {
     }
     pool = next;
   }
+}
+
+Span* find_any_span(const void* pointer) {
+  Span* const span = page_map.find(pointer);
+  if (is_slab(span)) return span;
+  // Pages that a pool keeps ahead of need, or has given back, name no pool: they hold no block.
+  if (is_of_pool(span) && pool_of(*span) == nullptr) return nullptr;
+  if (span != nullptr && span->kind == SpanKind::kCached) return nullptr;
+  Span* const in_buffer = pool_registry.find_span(pointer);
+  return in_buffer != nullptr ? in_buffer : span;
+}
+
+// Where malloc is ours, the pool's malloc block is a block of one of our slabs.
+PoolHeader* pool_over_system(const void* block) {
+  if (!may_have_blocks_of_malloc()) return nullptr;
+  if (PoolHeader* const pool = system_blocks.pool_of(block)) return pool;
+  return find_any_span(block) == nullptr ? pool_of_unknown() : nullptr;
+}
+
+bool is_of_general_pool(const void* block) {
+  const detail::RecordPlace record = page_map.index().record_of(block);
+  if (record != detail::RecordPlace::kNone) return !is_private_class(class_of_record(record));
+  const Span* const span = find_any_span(block);
+  if (span == nullptr || is_of_pool(span) || pool_over_system(block) != nullptr) return false;
+  const SlabOwner* const owner = span->owner.load(std::memory_order_acquire);
+  return owner == nullptr || !owner->is_of_pool;
 }
 
 }  // namespace tarn::internal

@@ -8,31 +8,6 @@ namespace {
 
 // -- The library -----------------------------------------------------------------------------------------
 
-struct HelpOfStat {
-  char text[128];
-};
-#define TARN_HELP(group, key, member, unit, line, label, report, help) {help},
-constexpr HelpOfStat kHelpOfStats[] = {TARN_EVERY_STATISTIC(TARN_HELP)};
-#undef TARN_HELP
-
-/// A metric of size classes.
-struct ClassMetric {
-  char name[16];  // behind "tarn_class_"
-  MetricKind kind;
-  std::uint64_t ClassUse::*member;
-  char help[80];
-};
-constexpr ClassMetric kClassMetrics[] = {
-    {"slabs", MetricKind::kGauge, &ClassUse::slabs, "Slabs of the size class."},
-    {"slab_bytes", MetricKind::kGauge, &ClassUse::slab_bytes, "Pages of these slabs."},
-    {"live_blocks", MetricKind::kGauge, &ClassUse::live_blocks, "Blocks in use."},
-    {"cached_blocks", MetricKind::kGauge, &ClassUse::cached_blocks, "Free blocks that threads have cached."},
-    {"free_blocks", MetricKind::kGauge, &ClassUse::free_blocks, "Free blocks in slabs."},
-    {"allocations", MetricKind::kCounter, &ClassUse::allocations, "Allocations from the size class."},
-    {"requested_bytes", MetricKind::kCounter, &ClassUse::requested_bytes, "What they asked for."},
-    {"given_bytes", MetricKind::kCounter, &ClassUse::given_bytes, "What they were given."},
-};
-
 bool is(const char* one, const char* other) { return std::strcmp(one, other) == 0; }
 
 MetricKind kind_of(const StatField& field) {
@@ -43,11 +18,10 @@ MetricKind kind_of(const StatField& field) {
 void write_library(MetricsWriter& writer, const Metrics& metrics) {
   writer.begin("", "build_info", MetricKind::kGauge, "The version of the library that runs.");
   writer.series().label("version", metrics.version).value(1);
-  static_assert(sizeof(kHelpOfStats) / sizeof(HelpOfStat) == kStatCount);
   for (std::size_t i = 0; i < kStatCount; ++i) {
     if (!metrics.is_known[i]) continue;
     const StatField& field = kStatFields[i];
-    writer.begin("", field.name, kind_of(field), kHelpOfStats[i].text);
+    writer.begin("", field.name, kind_of(field), field.help);
     writer.series().value(metrics.stats->*field.member);
   }
 }
@@ -74,14 +48,15 @@ std::uint64_t sum_of_size(const Metrics& metrics, unsigned first, std::uint64_t 
 }
 
 void write_classes(MetricsWriter& writer, const Metrics& metrics) {
-  for (const ClassMetric& metric : kClassMetrics) {
-    if (metric.kind == MetricKind::kCounter && !metrics.stats->are_calls_counted) continue;
-    writer.begin("class_", metric.name, metric.kind, metric.help);
+  for (const ClassField& field : kClassFields) {
+    if (field.metric[0] == '\0') continue;
+    if (field.kind == MetricKind::kCounter && !metrics.stats->are_calls_counted) continue;
+    writer.begin("class_", field.metric, field.kind, field.help);
     for (unsigned index = 0; index < metrics.class_count; ++index)
       if (is_in_use(metrics.classes[index]) && is_first_of_size(metrics, index))
         writer.series()
             .label("class", metrics.classes[index].block_bytes)
-            .value(sum_of_size(metrics, index, metric.member));
+            .value(sum_of_size(metrics, index, field.member));
   }
 }
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "observe/figures/pool_sum.h"
+#include "observe/figures/pool_fields.h"
 #include "observe/figures/stat_fields.h"
 #include "observe/text_writer.h"
 

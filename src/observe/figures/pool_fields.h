@@ -1,16 +1,17 @@
-// The figures of a pool as data: the JSON and the metrics walk this table.
+// The figures of a pool as data: the JSON and the metrics walk this table. And pools with equal labels as
+// one.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
+#include "observe/figures/stat_fields.h"
 #include "tarn/pool_use.h"
 
 namespace tarn::internal {
 
 /// Which pools have a figure.
 enum class PoolsWith : std::uint8_t { kAll, kOneBlockSize, kManyBlockSizes };
-
-enum class MetricKind : std::uint8_t { kGauge, kCounter };
 
 /// \why arrays, not pointers: then program start has nothing to relocate.
 struct PoolField {
@@ -49,5 +50,38 @@ inline constexpr PoolField kPoolFields[] = {
     {"refusals", "refusals", MetricKind::kCounter, PoolsWith::kAll, &PoolUse::refusals,
      "Calls that a cap, a limit or the lack of memory left without a block."},
 };
+
+/// tarn::for_each_pool with any function.
+template <typename Visit>
+void visit_each_pool(Visit visit) {
+  for_each_pool([](const PoolUse& use, void* context) { (*static_cast<Visit*>(context))(use); }, &visit);
+}
+
+/// The pools of one kind, name, block size and parent, as one: text formats for time series may have each
+/// label set once.
+struct PoolSum {
+  PoolSum* next;
+  std::size_t pools;
+  PoolUse use;
+};
+
+inline bool are_equal_names(const char* one, const char* other) {
+  return one == other || (one != nullptr && other != nullptr && std::strcmp(one, other) == 0);
+}
+
+inline bool has_labels_of(const PoolUse& one, const PoolUse& other) {
+  return one.block_bytes == other.block_bytes && are_equal_names(one.name, other.name) &&
+         are_equal_names(one.kind, other.kind) && are_equal_names(one.parent, other.parent);
+}
+
+/// One pool without a limit leaves all together without one.
+inline void add_pool(PoolSum& sum, const PoolUse& use) {
+  ++sum.pools;
+  for (const PoolField& field : kPoolFields) {
+    std::size_t& figure = sum.use.*field.member;
+    const std::size_t more = use.*field.member;
+    figure = figure > PoolUse::kNoLimit - more ? PoolUse::kNoLimit : figure + more;
+  }
+}
 
 }  // namespace tarn::internal

@@ -46,17 +46,9 @@ bool PoolSums::add(const PoolUse& use) {
 }
 
 bool PoolSums::collect() {
-  struct Collection {
-    PoolSums* sums;
-    bool is_whole;
-  } collection{this, true};
-  for_each_pool(
-      [](const PoolUse& use, void* context) {
-        auto& into = *static_cast<Collection*>(context);
-        into.is_whole = into.is_whole && into.sums->add(use);
-      },
-      &collection);
-  return collection.is_whole;
+  bool is_whole = true;
+  visit_each_pool([&](const PoolUse& use) { is_whole = is_whole && add(use); });
+  return is_whole;
 }
 
 }  // namespace tarn::internal

@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "general/pools/pool_header.h"
-#include "observe/figures/pool_sum.h"
+#include "observe/figures/pool_fields.h"
 #include "tarn/pool_use.h"
 
 namespace tarn::internal {

@@ -8,10 +8,11 @@
 #include "central/cached/depot.h"
 #include "central/slabs/class_slabs.h"
 #include "central/slabs/remote_free.h"
-#include "general/blocks/from_malloc.h"
-#include "general/blocks/large.h"
+#include "general/large.h"
 #include "general/options/configuration.h"
 #include "general/options/setup.h"
+#include "general/pools/system_blocks.h"
+#include "observe/figures/pool_fields.h"
 #include "os/process/process.h"
 #include "page/give_back/page_cache.h"
 #include "page/memory/memory_limit.h"
@@ -148,9 +149,8 @@ void add_limits(Stats& stats) {
 }
 
 void add_pools(Stats& stats) {
-  for_each_pool([](const PoolUse& use,
-                   void* sum) { *static_cast<std::uint64_t*>(sum) += use.live_bytes - use.in_classes_bytes; },
-                &stats.pool_live_bytes);
+  visit_each_pool(
+      [&](const PoolUse& use) { stats.pool_live_bytes += use.live_bytes - use.in_classes_bytes; });
   stats.live_bytes += stats.pool_live_bytes;
 }
 

@@ -41,7 +41,4 @@ class StatsSnapshot {
 /// Writes the statistics as one JSON object. \returns false when the file cannot be written.
 bool write_stats_json(int descriptor);
 
-/// Runs at the end of the process if the option stats_file is set: writes to that name with .PID appended.
-void write_stats_file();
-
 }  // namespace tarn::internal

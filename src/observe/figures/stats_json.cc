@@ -85,7 +85,8 @@ void write_classes(JsonWriter& json, const Stats& stats) {
   for (const ClassUse& use : stats.classes) {
     if (use.slabs == 0 && use.allocations == 0) continue;
     json.open(nullptr, '{');
-    for (const ClassField& field : kClassFields) json.number(field.key, use.*field.member);
+    for (const ClassField& field : kClassFields)
+      if (field.key[0] != '\0') json.number(field.key, use.*field.member);
     json.close('}');
   }
   json.close(']');
@@ -98,16 +99,13 @@ void write_pool_field(JsonWriter& json, const PoolUse& use, const PoolField& fie
 
 void write_pools(JsonWriter& json) {
   json.open("pools", '[');
-  for_each_pool(
-      [](const PoolUse& use, void* context) {
-        JsonWriter& out = *static_cast<JsonWriter*>(context);
-        out.open(nullptr, '{').string("kind", use.kind).string("name", use.name);
-        use.parent != nullptr ? out.string("parent", use.parent) : out.null("parent");
-        out.number("block_bytes", use.block_bytes);
-        for (const PoolField& field : kPoolFields) write_pool_field(out, use, field);
-        out.close('}');
-      },
-      &json);
+  visit_each_pool([&](const PoolUse& use) {
+    json.open(nullptr, '{').string("kind", use.kind).string("name", use.name);
+    use.parent != nullptr ? json.string("parent", use.parent) : json.null("parent");
+    json.number("block_bytes", use.block_bytes);
+    for (const PoolField& field : kPoolFields) write_pool_field(json, use, field);
+    json.close('}');
+  });
   json.close(']');
 }
 
@@ -132,7 +130,11 @@ bool write_stats_json(int descriptor) {
   return file.is_good();
 }
 
-void write_stats_file() {
+namespace {
+
+// If the option stats_file is set, to that name with .PID appended. After the program's own exit handlers, so
+// that their calls are counted.
+[[gnu::destructor(101)]] void write_stats_file() {
   FixedText<600> path;
   if (!add_stats_file(path)) return;
   set_up_once();  // the file may have been named and nothing else done
@@ -143,4 +145,5 @@ void write_stats_file() {
   os::close_file(descriptor);
 }
 
+}  // namespace
 }  // namespace tarn::internal

@@ -14,7 +14,7 @@
 #include <cstdlib>
 
 #include "base/text.h"
-#include "observe/profile/loaded_modules.h"
+#include "observe/profile/code_modules.h"
 #include "os/fatal.h"
 #include "os/memory/growth_watch.h"
 
@@ -47,13 +47,13 @@ void write_frame(const void* frame) {
   line.add("  ");
   if (modules.add_place(line, address)) line.add(' ');
   line.add('[').add_hex(address).add("]\n");
-  internal::os::write_line(line.data(), line.length());
+  internal::os::write_line(line);
 }
 
 void report(const char* what) {
   internal::FixedText<256> line;
   line.add("tarn: growth in '").add(guard_name).add("': ").add(what).add("; the stack:\n");
-  internal::os::write_line(line.data(), line.length());
+  internal::os::write_line(line);
   const int found = may_unwind ? backtrace(frames, kMostFrames) : 0;
   for (int i = 0; i < found; ++i) write_frame(frames[i]);
   frame_count.store(found, std::memory_order_release);
@@ -64,7 +64,7 @@ void report_names() {
   if (found == 0) return;
   internal::FixedText<256> line;
   line.add("tarn: growth in '").add(guard_name).add("': the stack with names:\n");
-  internal::os::write_line(line.data(), line.length());
+  internal::os::write_line(line);
   backtrace_symbols_fd(frames, found, 2);
 }
 

@@ -8,8 +8,8 @@
 #pragma once
 #include <cstdint>
 
-#include "observe/profile/mapped_array.h"
 #include "observe/profile/samples.h"
+#include "os/memory/mapped_array.h"
 
 namespace tarn::internal {
 
@@ -98,8 +98,8 @@ class LeakBlocks {
   void note_around();
   bool make_buckets();
 
-  MappedArray<LeakBlock> blocks_;
-  MappedArray<std::uint32_t> buckets_;
+  os::MappedArray<LeakBlock> blocks_;
+  os::MappedArray<std::uint32_t> buckets_;
   std::uint64_t lowest_ = 0, highest_ = 0;  // of their addresses
   unsigned shift_ = 0;                      // from bytes to buckets
 };

@@ -1,16 +1,84 @@
-#include "observe/leaks/leak_search.h"
-
+// The option leaks: when the process ends by exit or by main's return, it looks for its own leaks, tells of
+// them, and ends with a status of its own.
+//
+// The library hands its function to on_exit when it is loaded, before the program's own. So libc calls it
+// after all of theirs, with the status; in the shared library also after the destructors of all files, in the
+// archive before those that the linker collects (.fini_array). What comes later is libc's own, which writes
+// what its streams have left: a second exit within the first goes on there, with another status.
+//
+// A child of a fork inherits the function and looks for itself when it ends so. _exit, quick_exit, abort and
+// signals end a process without a look.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/wipe.h"
+#include "general/options/configuration.h"
+#include "observe/leaks/leak_report.h"
+#include "observe/leaks/reachability.h"
 #include "os/fatal.h"
 #include "os/process/process_status.h"
 #include "pool/handles/handle_pool_state.h"
 #include "tarn/observe.h"
+#include "thread/heap_record.h"
+
+// Nobody calls anything of this file, so an archive would leave it out: general/options/setup.cc names this.
+extern "C" [[gnu::visibility("hidden"), gnu::used]] const char tarn_leaks_at_exit = 0;
 
 namespace tarn::internal {
 namespace {
+
+/// A search of the running process for live blocks that nothing of its program points to any more.
+///
+/// A look notes all live blocks, gives each its sample with its stack, and marks what can be reached from the
+/// roots. A block without a sample is older than the profile, or its sample was lost: nobody knows who made
+/// it, so it counts as reached. So do the objects of handle pools, which no pointer needs to name. While
+/// other threads run, a block may be freed while a look goes on, or a look may miss where a pointer has just
+/// been moved to: then several looks must find the same sample's block lost.
+/// Threads: one; the program's others may run. No lock is held while memory is read.
+/// \why noinline: the addresses of blocks that a look leaves on the stack must be dead, and wiped, when the
+/// next one reads it.
+class LeakSearch {
+ public:
+  /// \param suppressions a file; "": there is none
+  explicit LeakSearch(const char* suppressions);
+
+  /// Looks. \param stack_pointer of the calling thread: what lies above it are roots
+  /// \returns nullptr, or why there is nothing to tell.
+  [[gnu::noinline]] const char* look(std::uintptr_t stack_pointer);
+  bool has_suspects() const { return suspects_.size() != 0; }
+  /// Writes what was found to standard error. \returns whether there are leaks.
+  [[gnu::noinline]] bool report();
+
+ private:
+  static constexpr std::size_t kMostModules = 1024;
+
+  struct Suspect {
+    std::uint64_t start;
+    std::uint32_t serial;
+  };
+  /// A stack whose leaks are known.
+  struct KnownStack {
+    std::uint32_t number;
+    LeakSuppressions::Known* known;
+  };
+
+  bool was_suspect(const LeakBlock& block) const;
+  [[gnu::noinline]] bool sort_out(LeakBlocks& blocks, Reachability& reach);
+  void reach_what_the_last_look_reached(LeakBlocks& blocks, Reachability& reach) const;
+  bool find_known_stacks(LeakBlocks& blocks);
+  bool suppress(LeakBlocks& blocks, Reachability& reach);
+  void report_suppressed();
+
+  os::MappedArray<LoadedModule> module_storage_;
+  LoadedModules modules_{nullptr, 0};
+  LeakSuppressions suppressions_;
+  os::MappedArray<LeakPool> pools_;
+  os::MappedArray<Suspect> suspects_;         // what the last look found lost, by address
+  os::MappedArray<KnownStack> known_stacks_;  // by their numbers
+  LeakGroups leaks_, suppressed_;
+  unsigned looks_ = 0;
+};
 
 constexpr const char* kNoMemory = "memory for the search is refused";
 
@@ -33,7 +101,7 @@ bool is_same(const LeakPool& a, const LeakPool& b) {
 /// Notes what a visit of all live blocks tells.
 class Collector {
  public:
-  Collector(LeakBlocks& blocks, MappedArray<LeakPool>& pools) : blocks_(blocks), pools_(pools) {}
+  Collector(LeakBlocks& blocks, os::MappedArray<LeakPool>& pools) : blocks_(blocks), pools_(pools) {}
 
   bool collect() { return tarn_visit_blocks(visit, this) == 0 && !is_refused_; }
 
@@ -72,13 +140,13 @@ class Collector {
   }
 
   LeakBlocks& blocks_;
-  MappedArray<LeakPool>& pools_;
+  os::MappedArray<LeakPool>& pools_;
   const LeakPool* last_ = nullptr;
   bool is_refused_ = false;
 };
 
 // Not inlined: its frame has addresses of blocks, and is dead before the stack is read.
-[[gnu::noinline]] bool collect(LeakBlocks& blocks, MappedArray<LeakPool>& pools) {
+[[gnu::noinline]] bool collect(LeakBlocks& blocks, os::MappedArray<LeakPool>& pools) {
   if (!Collector(blocks, pools).collect()) return false;
   blocks.sort();
   blocks.note_samples([](std::uint64_t block, Sample& copy) { return samples.find(block, copy); });
@@ -174,14 +242,14 @@ void LeakSearch::report_suppressed() {
   FixedText<256> line;
   LeakWriter::add_sum(line, suppressed_.sum());
   line.add(" suppressed, by:\n");
-  os::write_line(line.data(), line.length());
+  os::write_line(line);
   for (const LeakSuppressions::Known& known : suppressions_) {
     if (known.blocks == 0) continue;
     FixedText<512> row;
     row.add("    ").add(front_of(known.pattern, 400)).add(": ");
     LeakWriter::add_sum(row, {known.blocks, known.bytes});
     row.add('\n');
-    os::write_line(row.data(), row.length());
+    os::write_line(row);
   }
 }
 
@@ -192,4 +260,43 @@ bool LeakSearch::report() {
   return has_leaks;
 }
 
+namespace {
+
+constexpr int kLeaksStatus = 23;  // LeakSanitizer's
+
+constexpr int kLooksBesideThreads = 3;
+
+const char* look(LeakSearch& search, std::uintptr_t stack_pointer) {
+  if (thread_limits.every_call_is_slow)
+    return "check, count_calls, pools_use_malloc and LeakSanitizer leave no room for stacks";
+  const int looks = os::thread_count() > 1 ? kLooksBesideThreads : 1;
+  for (int i = 0; i < looks && (i == 0 || search.has_suspects()); ++i)
+    if (const char* const obstacle = search.look(stack_pointer); obstacle != nullptr) return obstacle;
+  return nullptr;
+}
+
+// \returns whether there are leaks.
+[[gnu::noinline]] bool tell_leaks() {
+  LeakSearch search(configuration.leaks_suppressions());
+  const char* const obstacle = look(search, address_of(__builtin_frame_address(0)));
+  FixedText<256> line;
+  line.add("tarn: ");
+  if (obstacle != nullptr) {
+    line.add("no search for leaks: ").add(obstacle).add('\n');
+    os::write_line(line);
+    return false;
+  }
+  return search.report();
+}
+
+void at_exit(int status, void*) {
+  enum { kOff, kExit };
+  if (configuration.value(Option::kLeaks) != kExit) return;
+  __builtin_unwind_init();  // what callers have in registers now lies on the stack
+  if (tell_leaks() && status == 0) std::exit(kLeaksStatus);
+}
+
+[[gnu::constructor(102)]] void begin_leaks_at_exit() { static_cast<void>(on_exit(at_exit, nullptr)); }
+
+}  // namespace
 }  // namespace tarn::internal

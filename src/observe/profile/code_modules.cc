@@ -1,11 +1,14 @@
 #include "observe/profile/code_modules.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 
 #include <algorithm>
 #include <cstring>
 
+#include "base/bits.h"
+#include "base/printable.h"
 #include "base/units.h"
 #include "os/memory/memory.h"
 #include "os/syscall.h"
@@ -27,12 +30,11 @@ constexpr std::size_t kTextBytes = std::size_t{256} << 10;
 constexpr std::size_t kCheckedBytes = 1024;
 
 std::uint64_t check_of(std::uint64_t start) {
-  constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
   const auto* const words = reinterpret_cast<const std::uint64_t*>(start);
   std::uint64_t check = 0;
   // Products that do not wait for each other: this is done for each new stack.
   for (std::size_t i = 0; i < kCheckedBytes / sizeof *words; ++i)
-    check += (words[i] ^ words[i] >> 29) * (kMix * (2 * i + 1));
+    check += (words[i] ^ words[i] >> 29) * (kGoldenRatio * (2 * i + 1));
   return check;
 }
 
@@ -166,6 +168,63 @@ const CodeModule* CodeModules::find(std::uint32_t stack, std::uint64_t address) 
 const CodeModule* CodeModules::find_gone(std::uint32_t stack, std::uint64_t address) const {
   const CodeModule* const module = find(stack, address);
   return module != nullptr && module->is_gone != 0 ? module : nullptr;
+}
+
+namespace {
+
+LoadedModule module_of(const dl_phdr_info& info) {
+  LoadedModule module{~std::uintptr_t{0}, 0, info.dlpi_addr, {}};
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    if (info.dlpi_phdr[i].p_type != PT_LOAD) continue;
+    const std::uintptr_t start = info.dlpi_addr + info.dlpi_phdr[i].p_vaddr;
+    if (start < module.start) module.start = start;
+    if (start + info.dlpi_phdr[i].p_memsz > module.end) module.end = start + info.dlpi_phdr[i].p_memsz;
+  }
+  const char* const path = info.dlpi_name[0] != '\0' ? info.dlpi_name : program_invocation_name;
+  const std::size_t length = std::strlen(path);
+  std::strncpy(module.path, length < LoadedModule::kPathBytes ? path : path + length - sizeof module.path + 1,
+               sizeof module.path - 1);
+  return module;
+}
+
+struct Listed {
+  LoadedModule* modules;
+  std::size_t room, count;
+};
+
+int note_module(dl_phdr_info* info, std::size_t, void* to) {
+  auto& listed = *static_cast<Listed*>(to);
+  if (listed.count == listed.room) return 1;
+  listed.modules[listed.count++] = module_of(*info);
+  return 0;
+}
+
+}  // namespace
+
+bool is_of_library(const LoadedModule& module) {
+  const std::string_view path = module.path;
+  const std::string_view name = behind_front(path, path.rfind('/') + 1);
+  return begins_with(name, "libtarn") && name.find(".so") != std::string_view::npos;
+}
+
+void LoadedModules::note_all() {
+  Listed listed{modules_, room_, 0};
+  dl_iterate_phdr(note_module, &listed);
+  count_ = listed.count;
+}
+
+const LoadedModule* LoadedModules::find(std::uintptr_t address) const {
+  for (std::size_t i = 0; i < count_; ++i)
+    if (address - modules_[i].start < modules_[i].end - modules_[i].start) return &modules_[i];
+  return nullptr;
+}
+
+bool LoadedModules::add_place(Text& text, std::uintptr_t address) const {
+  const LoadedModule* const module = find(address);
+  if (module == nullptr) return false;
+  add_shown(text, module->path, LoadedModule::kPathBytes);
+  text.add('+').add_hex(address - module->base);
+  return true;
 }
 
 }  // namespace tarn::internal

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/bits.h"
 #include "general/options/configuration.h"
 #include "observe/profile/code_modules.h"
 #include "os/fatal.h"
@@ -15,9 +16,6 @@ namespace tarn::internal {
 namespace {
 
 constexpr std::uint32_t kLargestSerial = (1 << 24) - 1;
-constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
-
-std::uint64_t mixed(std::uint64_t word) { return (word ^ word >> 29) * kMix; }
 
 // Only the program's threads add.
 void add_to(std::atomic<std::uint64_t>& sum, std::uint64_t value) {

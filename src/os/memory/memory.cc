@@ -186,9 +186,12 @@ std::uintptr_t draw_place(std::size_t alignment) {
   return ((kFirst + drawn % kBytes) & ~(alignment - 1)) - kGuardBytes;
 }
 
-void begin_reserve(char* start, std::size_t bytes) {
-  if (!must_fail(Call::kDump)) advise(start - kGuardBytes, bytes + 2 * kGuardBytes, MADV_DONTDUMP);
+// \param start nullptr: it was refused. \returns it.
+char* begin_reserve(char* start, std::size_t bytes) {
+  if (start == nullptr) return nullptr;
+  leave_out_of_dumps(start - kGuardBytes, bytes + 2 * kGuardBytes);
   enter_reserve(start, bytes);
+  return start;
 }
 
 // A committed range joins the committed area before it only when dumps treat both alike; for a moment it is
@@ -235,15 +238,11 @@ bool purge_zeroes(Fault fault) {
 constinit std::atomic<GrowthWatcher> growth_watcher{nullptr};
 
 void* reserve(std::size_t bytes, std::size_t alignment) {
-  char* const start = map_reserve(bytes, alignment);
-  if (start != nullptr) begin_reserve(start, bytes);
-  return start;
+  return begin_reserve(map_reserve(bytes, alignment), bytes);
 }
 
 void* reserve_anywhere(std::size_t bytes, std::size_t alignment) {
-  char* const start = map_reserve(bytes, alignment, draw_place(alignment));
-  if (start != nullptr) begin_reserve(start, bytes);
-  return start;
+  return begin_reserve(map_reserve(bytes, alignment, draw_place(alignment)), bytes);
 }
 
 void* reserve_readable(std::size_t bytes) {
@@ -253,8 +252,7 @@ void* reserve_readable(std::size_t bytes) {
     unmap(start - kGuardBytes, start + bytes + kGuardBytes);
     return nullptr;
   }
-  begin_reserve(start, bytes);
-  return start;
+  return begin_reserve(start, bytes);
 }
 
 void* map(std::size_t bytes) {

@@ -5,8 +5,8 @@
 #include <sys/resource.h>
 
 #include "base/units.h"
-#include "os/memory/mappings.h"
 #include "os/memory/memory.h"
+#include "os/memory/own_memory.h"
 #include "os/syscall.h"
 
 namespace tarn::internal::os {

@@ -1,14 +1,36 @@
-// Reads the process's own memory through the kernel, where a load might fault: other threads unmap memory,
-// the program may have closed a page of a block, an area may be a device's.
+// The process's own memory: its areas, as the kernel lists them in /proc/self/maps, and their contents, read
+// through the kernel where a load might fault: other threads unmap memory, the program may have closed a page
+// of a block, an area may be a device's.
 //
-// Threads: any, each with an object of its own. Nothing allocates.
+// Threads: any, each with an OwnMemory of its own; the list is read a piece at a time while other threads may
+// map and unmap. Nothing allocates.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "os/memory/memory.h"
 
 namespace tarn::internal::os {
+
+struct Mapping {
+  AddressRange range;
+  bool is_readable, is_writable;
+  std::string_view path;  // of a file, or as [stack]; empty: memory without a file
+};
+
+/// Reads one line of the list, without its end. \returns false when it is none.
+bool parse_mapping(std::string_view line, Mapping& mapping);
+
+/// Calls visit(mapping, context) for each area, by ascending addresses. \returns false when the list cannot
+/// be read to its end.
+bool visit_mappings(void (*visit)(const Mapping& mapping, void* context), void* context);
+
+template <typename Visit>
+bool for_each_mapping(Visit visit) {
+  return visit_mappings([](const Mapping& mapping, void* to) { (*static_cast<Visit*>(to))(mapping); },
+                        &visit);
+}
 
 class OwnMemory {
  public:

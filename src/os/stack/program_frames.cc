@@ -1,5 +1,9 @@
-#include "os/stack/program_frames.h"
-
+// The functions of a program that is linked statically: linkers leave out the sorted list of them
+// (.eh_frame_hdr) there, and no loader knows where .eh_frame is.
+//
+// The idea: the headers of the program's file say where the section lies in memory; its functions are listed
+// and sorted once, when a stack is first taken. Where the file cannot be read, no function is known.
+// Threads: any; whoever comes while the list is made makes one too, and one of them is kept.
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -9,7 +13,7 @@
 #include <cstring>
 
 #include "base/units.h"
-#include "os/memory/memory.h"
+#include "os/memory/mapped_array.h"
 #include "os/process/process.h"
 #include "os/stack/eh_frame.h"
 #include "os/syscall.h"
@@ -21,28 +25,6 @@ namespace tarn::internal::os {
 namespace {
 
 constexpr std::size_t kMostSections = 4096, kMostNameBytes = 64 * 1024;
-
-/// Mapped memory that goes back when it is no longer needed.
-class Mapped {
- public:
-  explicit Mapped(std::size_t bytes)
-      : bytes_(round_up(bytes, kOsPageBytesLargest)), start_(static_cast<char*>(map(bytes_))) {}
-  ~Mapped() {
-    if (start_ != nullptr) release(start_, bytes_);
-  }
-  Mapped(const Mapped&) = delete;
-  Mapped& operator=(const Mapped&) = delete;
-
-  template <typename T>
-  T* as() const {
-    return reinterpret_cast<T*>(start_);
-  }
-  void keep() { start_ = nullptr; }
-
- private:
-  std::size_t bytes_;
-  char* start_;
-};
 
 struct Section {
   std::uintptr_t start = 0;
@@ -70,17 +52,17 @@ class ProgramFile {
   Section eh_frame() const {
     FileHead head{};
     if (!read(0, &head, sizeof head) || !has_usable_sections(head)) return {};
-    const Mapped headers(head.e_shnum * sizeof(ElfW(Shdr))), names(kMostNameBytes);
-    const auto* const sections = headers.as<ElfW(Shdr)>();
-    if (sections == nullptr || names.as<char>() == nullptr) return {};
-    if (!read(head.e_shoff, headers.as<char>(), head.e_shnum * sizeof *sections)) return {};
+    MappedArray<ElfW(Shdr)> sections;
+    MappedArray<char> names;
+    if (!sections.reserve(head.e_shnum) || !names.reserve(kMostNameBytes)) return {};
+    if (!read(head.e_shoff, sections.begin(), head.e_shnum * sizeof(ElfW(Shdr)))) return {};
     const ElfW(Shdr)& named = sections[head.e_shstrndx];
-    if (!read(named.sh_offset, names.as<char>(), std::min<std::size_t>(named.sh_size, kMostNameBytes - 1)))
+    if (!read(named.sh_offset, names.begin(), std::min<std::size_t>(named.sh_size, kMostNameBytes - 1)))
       return {};
     const std::uintptr_t bias = head.e_type == ET_DYN ? address_of(&__ehdr_start) : 0;
     for (unsigned i = 0; i < head.e_shnum; ++i)
       if (sections[i].sh_name < kMostNameBytes &&
-          std::strcmp(names.as<char>() + sections[i].sh_name, ".eh_frame") == 0)
+          std::strcmp(names.begin() + sections[i].sh_name, ".eh_frame") == 0)
         return {sections[i].sh_addr + bias, sections[i].sh_size};
     return {};
   }
@@ -122,9 +104,9 @@ const Functions* list_program() {
   if (section.start == 0) return publish(&kNone);
   const auto* const start = reinterpret_cast<const void*>(section.start);
   const std::size_t count = list_functions(start, section.bytes, nullptr, 0);
-  Mapped memory(sizeof(Functions) + count * sizeof(FunctionFrames));
-  auto* const made = memory.as<Functions>();
-  if (made == nullptr) return &kNone;
+  MappedArray<char> memory;
+  if (!memory.reserve(sizeof(Functions) + count * sizeof(FunctionFrames))) return &kNone;
+  auto* const made = reinterpret_cast<Functions*>(memory.begin());
   made->count = list_functions(start, section.bytes, made->first, count);
   std::sort(made->first, made->first + made->count,
             [](const FunctionFrames& a, const FunctionFrames& b) { return a.start < b.start; });

@@ -3,23 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/bits.h"
+#include "base/units.h"
 #include "os/stack/unwind.h"
-#include "os/stack/unwind_step.h"
 
 namespace tarn::internal::os {
-namespace {
-
-std::uint64_t mixed(std::uint64_t hash, std::uintptr_t address) {
-  constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
-  const std::uint64_t word = hash ^ address;
-  return (word ^ word >> 29) * kMix;
-}
-
-}  // namespace
-
 std::uint64_t hash_of_stack(void* const* addresses, unsigned count) {
   std::uint64_t hash = 0;
-  while (count-- > 0) hash = mixed(hash, reinterpret_cast<std::uintptr_t>(addresses[count]));
+  while (count-- > 0) hash = mixed(hash ^ address_of(addresses[count]));
   return hash;
 }
 
@@ -30,7 +21,7 @@ void StackMemo::replace_inner(unsigned first_kept, unsigned kept, const Frame* m
     std::memmove(frames + met_count, frames + first_kept, (kept + 1) * sizeof(Frame));
   std::memcpy(frames, met, met_count * sizeof(Frame));
   count_ = met_count + kept;
-  for (unsigned i = met_count; i-- > 0;) frames[i].hash = mixed(frames[i + 1].hash, frames[i + 1].address);
+  for (unsigned i = met_count; i-- > 0;) frames[i].hash = mixed(frames[i + 1].hash ^ frames[i + 1].address);
 }
 
 #if defined(__x86_64__)

@@ -1,14 +1,12 @@
 // What the last walk along a thread's stack met, so that the next one need not look up the rules of frames
-// that are still there: of a program's calls of malloc, most have their outer frames in common with the one
-// before.
-//
-// A frame's rule depends on its address alone, and what it leads to on the stack pointer, the frame pointer
-// and two words of the stack. So where a walk comes to a place that the last one met, and these words are
-// what they were, it leads on to the same places: two loads and compares a frame.
+// that are still there: most of a program's calls of malloc have their outer frames in common with the one
+// before. A frame's rule depends on its address alone, and what it leads to on the stack pointer, the frame
+// pointer and two words of the stack. So where a walk comes to a place that the last one met, and these words
+// are what they were, it leads on to the same places: two loads and compares a frame.
 //
 // Of a stack that is deeper than what is asked for, the innermost addresses are kept, a mark, and the
-// outermost ones. These are walked to once, and stay those of the stack while walks meet frames of the one
-// before: then their words are compared, and the frames between are not walked again.
+// outermost ones. These are walked to once; while walks meet frames of the one before, only their words are
+// compared, and the frames between are not walked again.
 //
 // Invariant: frames()[i + 1] is the place that frames()[i] led to, for each i < count_; the hash of
 // frames()[i] is that of all addresses behind it, beginning with the outermost.

@@ -5,10 +5,9 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/bits.h"
 #include "base/units.h"
 #include "os/stack/eh_frame.h"
-#include "os/stack/program_frames.h"
-#include "os/stack/unwind_step.h"
 
 extern "C" {
 [[gnu::weak]] int _dl_find_object(void* address, struct dl_find_object* result) noexcept;
@@ -26,12 +25,10 @@ constexpr std::size_t kCachedRules = 4096;
 constinit CachedRule cached_rules[kCachedRules];
 constinit std::atomic<std::uint64_t> generation{1};
 
-constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
-
 std::uint64_t check_of(std::uintptr_t address, std::uint64_t packed) {
-  return (address + generation.load(std::memory_order_relaxed)) * kMix ^ packed;
+  return (address + generation.load(std::memory_order_relaxed)) * kGoldenRatio ^ packed;
 }
-CachedRule& place_of(std::uintptr_t address) { return cached_rules[address * kMix >> 52]; }
+CachedRule& place_of(std::uintptr_t address) { return cached_rules[address * kGoldenRatio >> 52]; }
 static_assert(kCachedRules == std::size_t{1} << (64 - 52));
 
 std::uint64_t pack(const UnwindRule& rule) {

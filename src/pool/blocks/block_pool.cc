@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/units.h"
+#include "central/slabs/slab.h"
 #include "general/class_calls.h"
 #include "general/options/memory_limits.h"
 #include "general/options/setup.h"
@@ -13,9 +14,8 @@
 #include "page/memory/metadata.h"
 #include "page/spans/page_map.h"
 #include "pool/blocks/block_pool_state.h"
-#include "pool/blocks/free_check.h"
+#include "pool/freed_block.h"
 #include "pool/watched_blocks.h"
-#include "pool/wipe_block.h"
 #include "thread/observation/observation.h"
 #include "thread/pools/marked_hits.h"
 #include "thread/pools/pool_owner.h"
@@ -264,8 +264,7 @@ void block_pool_check_free(BlockPoolState* pool, const void* blocks, std::size_t
 bool block_pool_owns(const BlockPoolState* pool, const void* pointer) noexcept {
   if (pool->is_over_malloc()) return system_blocks.pool_of(pointer) == pool;
   const Span* const slab = page_map.find(pointer);
-  if (slab == nullptr || slab->kind != SpanKind::kSlab) return false;
-  const SlabOwner* const owner = slab->owner.load(std::memory_order_acquire);
+  const SlabOwner* const owner = owner_of_slab(slab);
   return owner != nullptr && owner->first_part == pool->owner &&
          address_of(pointer) - address_of(slab->start) < slab->block_count * pool->stride;
 }

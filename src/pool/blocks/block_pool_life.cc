@@ -11,8 +11,8 @@
 #include "os/checker.h"
 #include "os/locks/owner_lock.h"
 #include "pool/blocks/block_pool_state.h"
+#include "pool/freed_block.h"
 #include "pool/watched_blocks.h"
-#include "pool/wipe_block.h"
 #include "thread/observation/observation.h"
 #include "thread/pools/pool_owner.h"
 

@@ -3,11 +3,9 @@
 // It begins with nothing and grows with its traffic: each refill and flush may double it.
 #include <cstring>
 
-#include "base/units.h"
 #include "central/cached/cached_blocks.h"
 #include "central/slabs/return_blocks.h"
 #include "central/take_blocks.h"
-#include "page/spans/page_map.h"
 #include "pool/blocks/block_pool_state.h"
 #include "thread/heap_record.h"
 #include "thread/this_thread.h"

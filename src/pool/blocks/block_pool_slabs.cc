@@ -5,12 +5,10 @@
 #include "central/cached/cached_blocks.h"
 #include "central/owners.h"
 #include "central/slabs/class_slabs.h"
-#include "central/slabs/return_blocks.h"
 #include "central/slabs/slab.h"
-#include "central/take_blocks.h"
 #include "page/spans/page_map.h"
 #include "pool/blocks/block_pool_state.h"
-#include "pool/blocks/free_check.h"
+#include "pool/freed_block.h"
 #include "thread/pools/marked_hits.h"
 #include "thread/pools/pool_owner.h"
 
@@ -55,9 +53,7 @@ void drop_all(BlockPoolState& pool, ReturnedPages& returned) {
 
 BlockPlace place_in_pool(const BlockPoolState& pool, const void* blocks, std::size_t count) {
   Span* const slab = page_map.find(blocks);
-  const SlabOwner* const owner = slab != nullptr && slab->kind == SpanKind::kSlab
-                                     ? slab->owner.load(std::memory_order_acquire)
-                                     : nullptr;
+  const SlabOwner* const owner = owner_of_slab(slab);
   if (owner == nullptr || owner->first_part != pool.owner) [[unlikely]] {
     if (pool.owner != nullptr) stop_for_block_of_another(*pool.owner, owner, blocks);
     pool.stop("free of a pointer that is no block of the pool", blocks);

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <new>
 
-#include "base/lowest.h"
 #include "central/cached/depot.h"
+#include "general/pools/live_picture.h"
 #include "general/pools/system_blocks.h"
 #include "pool/blocks/block_pool_state.h"
 #include "thread/magazine.h"
@@ -27,10 +27,6 @@ std::uint32_t find_blocks_of_malloc(const PoolHeader& state, std::uintptr_t behi
   std::sort_heap(blocks, blocks + count);
   return count;
 }
-
-}  // namespace
-
-namespace {
 
 SlabsInOrder& order_of(unsigned char* storage) {
   static_assert(sizeof(SlabsInOrder) <= kOrderBytes && alignof(SlabsInOrder) <= alignof(void*));

@@ -2,7 +2,6 @@
 // (block_pool_state.h).
 #include "tarn/object_pool.h"
 
-#include "base/units.h"
 #include "base/wipe.h"
 #include "general/options/memory_limits.h"
 #include "general/options/setup.h"

@@ -21,8 +21,7 @@ namespace {
 
 // \returns the pool of the size that a slab's blocks have; nullptr when the span is no such slab.
 BufferSizeState* size_of(const Span* span) {
-  if (span == nullptr || span->kind != SpanKind::kSlab) return nullptr;
-  const SlabOwner* const owner = span->owner.load(std::memory_order_acquire);
+  const SlabOwner* const owner = owner_of_slab(span);
   PoolHeader* const pool = owner != nullptr && owner->is_of_pool ? owner->first_part->pool : nullptr;
   return pool != nullptr && pool->operations == &kBufferOperations ? static_cast<BufferSizeState*>(pool)
                                                                    : nullptr;

@@ -1,6 +1,8 @@
 // Making and ending a buffer pool, and what it tells of itself; its blocks are in buffer_blocks.cc.
 #include "tarn/buffer_pool.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "base/units.h"
 #include "general/options/setup.h"
@@ -43,8 +45,6 @@ bool list_sizes(const BufferPoolOptions& options, SizeList& list) {
   return list.add({.bytes = options.largest_bytes});
 }
 
-std::size_t least_of(std::size_t a, std::size_t b) { return a < b ? a : b; }
-
 // \returns false when an option is out of its range, or memory is refused.
 bool add_size(BufferPoolState& state, const BufferPoolOptions& options, const BufferSize& size,
               bool poisons) {
@@ -54,10 +54,10 @@ bool add_size(BufferPoolState& state, const BufferPoolOptions& options, const Bu
   const std::size_t least_step = options.alignment < 8 ? 8 : options.alignment;
   const std::size_t bytes = round_up(size.bytes, least_step);
   std::size_t per_chunk = options.chunk_bytes == 0 ? usual_blocks_in_chunk(bytes)
-                                                   : least_of(options.chunk_bytes / bytes, kMostPerChunk);
+                                                   : std::min(options.chunk_bytes / bytes, kMostPerChunk);
   if (per_chunk == 0) per_chunk = 1;
   const std::size_t most =
-      least_of(least_of(size.largest_count, options.largest_count), options.largest_size_bytes / bytes);
+      std::min({size.largest_count, options.largest_count, options.largest_size_bytes / bytes});
   const auto usual =
       most >= kNoCap / bytes ? BlockPoolState::Source::kRecords : BlockPoolState::Source::kMarked;
   auto* const pool = metadata.make<BufferSizeState>();
@@ -92,7 +92,7 @@ void note_classes(BufferPoolState& state) {
   for (unsigned i = 0; i < state.size_count; ++i) {
     const BlockPoolState& pool = *state.sizes[i].state;
     if (pool.source == BlockPoolState::Source::kRecords)
-      state.first_class = least_of(state.first_class, index_of_class(pool.size_class));
+      state.first_class = std::min<std::size_t>(state.first_class, index_of_class(pool.size_class));
   }
   for (unsigned i = 0; i < state.size_count; ++i) {
     const BlockPoolState& pool = *state.sizes[i].state;
@@ -161,7 +161,7 @@ void report(const BufferPoolState& state, const LiveBuffers& live) {
   FixedText<256> line;
   line.add("tarn: '").add(state.name()).add("' ended with ").add_decimal(live.count);
   line.add(live.count == 1 ? " live buffer, " : " live buffers, ").add_decimal(live.bytes).add(" bytes\n");
-  os::write_line(line.data(), line.length());
+  os::write_line(line);
 }
 
 }  // namespace

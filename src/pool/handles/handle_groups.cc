@@ -3,18 +3,18 @@
 #include <new>
 
 #include "base/bitmap.h"
-#include "base/lowest.h"
 #include "base/units.h"
 #include "central/slabs/class_slabs.h"
 #include "central/slabs/remote_free.h"
 #include "central/slabs/slab.h"
+#include "general/pools/live_picture.h"
 #include "os/checker.h"
 #include "page/give_back/page_cache.h"
 #include "page/memory/metadata.h"
 #include "page/spans.h"
 #include "page/spans/page_map.h"
+#include "pool/freed_block.h"
 #include "pool/handles/handle_pool_state.h"
-#include "pool/wipe_block.h"
 #include "tarn/detail/live_walk.h"
 #include "thread/spans_in_order.h"
 

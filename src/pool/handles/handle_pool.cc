@@ -103,8 +103,6 @@ void deallocate_any(PoolHeader& pool, void* block) {
   if (free_left_object(state, block)) end(state);
 }
 
-std::size_t usable_size_of(PoolHeader& pool, const void*) { return state_of(pool).type.bytes; }
-
 struct SlotCounts {
   std::size_t usable, used, live;
 };
@@ -147,10 +145,6 @@ PoolUse use_of(PoolHeader& pool, ReturnedPages&) {
   return use;
 }
 
-std::size_t release_unused_any(PoolHeader& pool, ReturnedPages& returned) {
-  return release_unused_slots(state_of(pool), returned);
-}
-
 // A place is a slot.
 bool add_live(PoolHeader& pool, std::uintptr_t& place, LivePicture& picture) {
   const HandlePoolState& state = state_of(pool);
@@ -171,14 +165,16 @@ bool add_live(PoolHeader& pool, std::uintptr_t& place, LivePicture& picture) {
   return false;
 }
 
-constexpr PoolOperations kOperations{.kind = kHandlePoolKind,
-                                     .record = PoolRecord::kHandle,
-                                     .deallocate = deallocate_any,
-                                     .usable_size = usable_size_of,
-                                     .use = use_of,
-                                     .release_unused = release_unused_any,
-                                     .add_live = add_live,
-                                     .owner = owner_of_blocks};
+constexpr PoolOperations kOperations{
+    .kind = kHandlePoolKind,
+    .record = PoolRecord::kHandle,
+    .deallocate = deallocate_any,
+    .usable_size = [](PoolHeader& pool, const void*) { return state_of(pool).type.bytes; },
+    .use = use_of,
+    .release_unused = [](PoolHeader& pool,
+                         ReturnedPages& returned) { return release_unused_slots(state_of(pool), returned); },
+    .add_live = add_live,
+    .owner = owner_of_blocks};
 
 // The record stays for the objects that the pool has handed over, until the last of them is freed; the
 // program's pool object does not. From now on a trim by another thread leaves the pool alone.

@@ -77,12 +77,16 @@ inline SlotWord& word_of_slot(const HandlePoolState& state, std::uint32_t slot) 
 inline bool has_object(const SlotWord& word) {
   return (generation_of(word.load(std::memory_order_acquire)) & 1) != 0;
 }
+/// \returns where the block of malloc's is named that is the object of a slot. \pre its group has memory.
+inline std::atomic<void*>& block_of_malloc(const HandlePoolState& state, std::uint32_t slot) {
+  char* const objects = group_of_slot(state, slot).objects.load(std::memory_order_relaxed);
+  return reinterpret_cast<std::atomic<void*>*>(objects)[index_of_slot(state, slot)];
+}
 /// \returns the object of a slot, or the place for it. \pre its group has memory.
 inline void* object_of_slot(const HandlePoolState& state, std::uint32_t slot) {
+  if (state.front->is_over_malloc) return block_of_malloc(state, slot).load(std::memory_order_relaxed);
   char* const objects = group_of_slot(state, slot).objects.load(std::memory_order_relaxed);
-  const std::uint32_t index = index_of_slot(state, slot);
-  if (!state.front->is_over_malloc) return objects + index * state.type.stride;
-  return reinterpret_cast<std::atomic<void*>*>(objects)[index].load(std::memory_order_relaxed);
+  return objects + index_of_slot(state, slot) * state.type.stride;
 }
 // A span of objects keeps what its group is in fields that only slabs use otherwise.
 inline SlotWord* words_of(const internal::Span& objects) { return static_cast<SlotWord*>(objects.pool_data); }

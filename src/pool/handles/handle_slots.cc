@@ -10,9 +10,9 @@
 #include "general/slow_door.h"
 #include "os/locks/owner_lock.h"
 #include "os/memory/memory.h"
+#include "pool/freed_block.h"
 #include "pool/handles/handle_pool_state.h"
 #include "pool/watched_blocks.h"
-#include "pool/wipe_block.h"
 #include "thread/pools/pool_owner.h"
 #include "thread/registry.h"
 #include "thread/thread_heap.h"
@@ -116,10 +116,8 @@ void wipe_if_sensitive(const HandlePoolState& state, void* object) {
 }
 
 void free_object_of_malloc(HandlePoolState& state, std::uint32_t slot) {
-  auto* const pointers = reinterpret_cast<std::atomic<void*>*>(
-      group_of_slot(state, slot).objects.load(std::memory_order_relaxed));
   std::size_t bytes = 0;
-  void* const block = pointers[index_of_slot(state, slot)].exchange(nullptr, std::memory_order_relaxed);
+  void* const block = block_of_malloc(state, slot).exchange(nullptr, std::memory_order_relaxed);
   system_blocks.deallocate(state, block, &bytes);
 }
 
@@ -128,9 +126,7 @@ namespace {
 // \returns the block of malloc's that is the object of a slot now; nullptr when it is refused.
 void* take_object_of_malloc(HandlePoolState& state, std::uint32_t slot) {
   void* const block = system_blocks.allocate(state, state.type.bytes, state.type.alignment);
-  auto* const pointers = reinterpret_cast<std::atomic<void*>*>(
-      group_of_slot(state, slot).objects.load(std::memory_order_relaxed));
-  pointers[index_of_slot(state, slot)].store(block, std::memory_order_relaxed);
+  block_of_malloc(state, slot).store(block, std::memory_order_relaxed);
   return block;
 }
 

@@ -15,9 +15,9 @@
 #include "general/options/memory_limits.h"
 #include "general/options/setup.h"
 #include "os/checker.h"
+#include "pool/freed_block.h"
 #include "pool/heaps/heap_state.h"
 #include "pool/heaps/library_heaps.h"
-#include "pool/wipe_block.h"
 
 namespace TARN_NAMESPACE::detail {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/units.h"
-#include "general/blocks/large.h"
+#include "general/large.h"
 #include "general/options/configuration.h"
 #include "general/options/memory_limits.h"
 #include "general/options/setup.h"

@@ -5,8 +5,8 @@
 #include "os/fatal.h"
 #include "os/process/process.h"
 #include "page/spans.h"
+#include "pool/freed_block.h"
 #include "pool/heaps/heap_classes.h"
-#include "pool/wipe_block.h"
 
 namespace tarn::internal {
 namespace {

@@ -5,23 +5,19 @@
 #include "base/bitmap.h"
 #include "central/owners.h"
 #include "central/slabs/class_slabs.h"
-#include "central/slabs/return_blocks.h"
 #include "central/slabs/slab.h"
-#include "central/take_blocks.h"
 #include "general/class_calls.h"
 #include "general/options/memory_limits.h"
 #include "general/options/setup.h"
 #include "general/slow_door.h"
 #include "os/fatal.h"
-#include "os/locks/held_locks.h"
 #include "os/locks/owner_lock.h"
 #include "os/memory/memory.h"
 #include "page/give_back/page_cache.h"
 #include "page/spans.h"
 #include "page/spans/page_map.h"
-#include "pool/blocks/free_check.h"
+#include "pool/freed_block.h"
 #include "pool/watched_blocks.h"
-#include "pool/wipe_block.h"
 #include "thread/observation/observation.h"
 #include "thread/pools/pool_owner.h"
 #include "thread/registry.h"
@@ -260,8 +256,7 @@ Span* slab_of_classes(const HeapState& heap, const void* pointer) {
   const SlabOwner* const owner = heap.owner.load(std::memory_order_acquire);
   if (owner == nullptr) return nullptr;
   Span* const slab = page_map.find(pointer);
-  if (slab == nullptr || slab->kind != SpanKind::kSlab) return nullptr;
-  const SlabOwner* const of_slab = slab->owner.load(std::memory_order_acquire);
+  const SlabOwner* const of_slab = owner_of_slab(slab);
   return of_slab != nullptr && of_slab->first_part == owner ? slab : nullptr;
 }
 

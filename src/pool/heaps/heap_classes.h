@@ -1,15 +1,13 @@
 // The size classes of a heap. A heap begins with pages of its own under its mutex (heap_pages.h), where
 // blocks of many sizes take little. Once it is called fast it gets an owner of slabs
 // (thread/pools/pool_owner.h) with a class for each of the general pool's: from then on its blocks of up to
-// 256 KiB and usual alignment are the thread tier's, and what it had before stays where it is until it is
-// freed.
+// 256 KiB and usual alignment are the thread tier's, and what it had before stays until it is freed.
 //
-// Limits hold for what the slabs have given out: live blocks, and those that threads have cached. So a hard
-// limit is never exceeded. Before a limit would refuse a block, or a soft one be crossed, what all threads
-// have cached returns to the slabs; when little is left below the limit even so, the heap is scarce: no
-// thread has anything cached, and each call counts, until an eighth of the limit is free. So the hits of
-// a heap with a limit are marked (thread/pools/marked_hits.h); those of others are as plain as a typed
-// pool's.
+// Limits hold for what the slabs have given out, live or cached by threads, so a hard limit is never
+// exceeded. Before a limit would refuse a block, or a soft one be crossed, what all threads have cached
+// returns to the slabs; when little is left even so, the heap is scarce: no thread has anything cached, and
+// each call counts, until an eighth of the limit is free. So the hits of a heap with a limit are marked
+// (thread/pools/marked_hits.h); those of others are as plain as a typed pool's.
 //
 // Invariant: a heap with an owner is charged what the owner's slabs gave out; the pages of these slabs name
 // records exactly while its hits are plain.
@@ -121,7 +119,5 @@ void release_unused_of_classes(detail::HeapState& heap, ReturnedPages& returned)
 /// Makes slabs ahead of need that any class of up to 8 KiB may take, backed by memory; they stay until a trim
 /// by hand. \returns their bytes.
 std::size_t prewarm_classes(detail::HeapState& heap, std::size_t bytes);
-
-SlabOwner* owner_of_heap(const PoolHeader& pool);
 
 }  // namespace tarn::internal

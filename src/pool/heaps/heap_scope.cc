@@ -1,5 +1,5 @@
 // Scopes: a heap serves the calling thread's requests to the general pool.
-#include "general/blocks/large.h"
+#include "general/large.h"
 #include "general/options/configuration.h"
 #include "general/options/setup.h"
 #include "os/fatal.h"

@@ -7,9 +7,9 @@
 #include "os/memory/memory.h"
 #include "page/spans.h"
 #include "page/spans/watched_spans.h"
+#include "pool/freed_block.h"
 #include "pool/pages/heap_pages.h"
 #include "pool/watched_blocks.h"
-#include "pool/wipe_block.h"
 
 namespace tarn::internal {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "base/leak_rules.h"
 #include "base/printable.h"
-#include "base/utf8.h"
 #include "support/hostile_names.h"
 #include "support/prelude.h"
 

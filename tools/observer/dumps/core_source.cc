@@ -19,7 +19,6 @@
 #include "observer/dumps/dump_memory.h"
 #include "observer/files/build_id.h"
 #include "observer/files/elf_headers.h"
-#include "observer/files/elf_machine.h"
 #include "observer/files/input_file.h"
 #include "observer/files/kernel_text.h"
 #include "observer/process/maps_parser.h"

@@ -5,11 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "observer/dumps/dump_memory.h"
 #include "observer/dumps/minidump_format.h"
-#include "observer/files/elf_machine.h"
+#include "observer/files/elf_headers.h"
 #include "observer/files/input_file.h"
 #include "observer/files/kernel_text.h"
 #include "observer/process/maps_parser.h"

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "observer/files/elf_headers.h"
-#include "observer/files/elf_machine.h"
 
 namespace tarn::observer {
 namespace {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -57,5 +58,16 @@ void for_each_note(Read read, std::uint64_t at, std::uint64_t end, std::uint64_t
     at += whole;
   }
 }
+
+// -- Whether this tool can read a program's records: it reads them as its own machine lays them out --------
+
+bool is_elf(const Elf64_Ehdr& header);
+
+/// \returns what keeps a program of that kind from being read, as "is ...: do ..."; "": nothing.
+/// \pre is_elf(header)
+std::string machine_obstacle(const Elf64_Ehdr& header);
+
+/// The same by the machine alone.
+std::string machine_obstacle(unsigned elf_machine);
 
 }  // namespace tarn::observer

@@ -70,6 +70,14 @@ std::optional<std::uint64_t> known_bytes_of(std::string_view text, std::string_v
   return kib ? std::optional(*kib * 1024) : std::nullopt;
 }
 
+bool take_hexadecimal(std::string_view& text, char separator, std::uint64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
+  const auto length = static_cast<std::size_t>(end - text.data());
+  if (error != std::errc() || length == text.size() || *end != separator) return false;
+  text.remove_prefix(length + 1);
+  return true;
+}
+
 std::uint64_t bytes_of(std::string_view text, std::string_view label) {
   return known_bytes_of(text, label).value_or(0);
 }

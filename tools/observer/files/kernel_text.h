@@ -29,6 +29,9 @@ std::string_view field_of(std::string_view text, std::string_view label);
 std::uint64_t number_in(std::string_view text, int base = 10);
 std::optional<std::uint64_t> known_number_in(std::string_view text, int base = 10);
 
+/// Takes a number to the base of 16, and what stands behind it. \returns false where that is not there.
+bool take_hexadecimal(std::string_view& text, char separator, std::uint64_t& number);
+
 /// A field like "VmRSS:  12 kB", in bytes; 0 or nothing without it.
 std::uint64_t bytes_of(std::string_view text, std::string_view label);
 std::optional<std::uint64_t> known_bytes_of(std::string_view text, std::string_view label);

@@ -79,12 +79,12 @@ std::string advice_about(const Pinner& pinner, const Snapshot& snapshot) {
   const std::string name = name_of(pinner, snapshot);
   if (pinner.by == PinnedBy::kPool)
     return fmt::format(
-        "Objects of {} that outlive the others keep its chunks: give them a pool of their own, "
-        "then release_unused() gives the rest back.",
+        "Objects of {} that outlive the others keep its chunks: give them a pool of their own, then "
+        "release_unused() gives the rest back.",
         name);
   return fmt::format(
-      "Give the objects of {} that outlive the others a tarn::Heap or a pool of their own: the other "
-      "slabs then empty and go back. tarn::trim() gives back the pages that no live block touches.",
+      "Give the objects of {} that outlive the others a tarn::Heap or a pool of their own: the other slabs "
+      "then empty and go back. tarn::trim() gives back the pages that no live block touches.",
       name);
 }
 

@@ -83,12 +83,11 @@ void check_address_space(const Evidence& evidence, Findings& findings) {
   if (!system.address_space_limit || !system.address_space_bytes) return;
   if (*system.address_space_limit == kUnlimited)
     return findings.add_fine("address_space", "address space is not limited");
-  findings.add("address_space",
-               severity_at(share_of(*system.address_space_bytes, *system.address_space_limit)),
-               *system.address_space_bytes,
-               "address space: " + used_of(*system.address_space_bytes, *system.address_space_limit),
-               "Raise `ulimit -v`, or lower option reserve: addresses that tarn takes ahead of need count "
-               "too.");
+  findings.add(
+      "address_space", severity_at(share_of(*system.address_space_bytes, *system.address_space_limit)),
+      *system.address_space_bytes,
+      "address space: " + used_of(*system.address_space_bytes, *system.address_space_limit),
+      "Raise `ulimit -v`, or lower option reserve: addresses that tarn takes ahead of need count too.");
 }
 
 void check_overcommit(const Evidence& evidence, Findings& findings) {
@@ -115,9 +114,9 @@ void check_swap(const Evidence& evidence, Findings& findings) {
   const Severity severity = swapped >= kMuch && is_large_share ? Severity::kBad
                             : swapped >= kSome                 ? Severity::kNote
                                                                : Severity::kOk;
-  findings.add("swap", severity, swapped, fmt::format("{} are swapped out", bytes_in_words(swapped)),
-               "Calls that meet such pages wait for the disk. Give the machine memory, or the process a "
-               "soft_limit.");
+  findings.add(
+      "swap", severity, swapped, fmt::format("{} are swapped out", bytes_in_words(swapped)),
+      "Calls that meet such pages wait for the disk. Give the machine memory, or the process a soft_limit.");
 }
 
 void check_mappings(const Evidence& evidence, Findings& findings) {

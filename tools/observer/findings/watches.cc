@@ -4,7 +4,6 @@
 
 #include <cstring>
 
-#include "observer/files/kernel_text.h"
 #include "observer/records/layout.h"
 #include "observer/records/locate.h"
 #include "observer/text/printable.h"

@@ -86,12 +86,10 @@ std::uint32_t Graph::leak_at(const std::vector<Suspect>& leaks, Address address)
 Graph::Graph(const Source& source, const std::vector<Suspect>& leaks) : is_pointed_to_(leaks.size()) {
   std::vector<Edge> edges;
   const auto find_edges = [&](std::uint32_t from, const std::byte* content, std::size_t bytes) {
-    for (std::size_t at = 0; at + sizeof(Address) <= bytes; at += sizeof(Address)) {
-      Address word;
-      std::memcpy(&word, content + at, sizeof word);
+    for_each_word(content, bytes, [&](Address word) {
       const std::uint32_t to = leak_at(leaks, word);
       if (to != kNobody && to != from) edges.push_back({from, to});
-    }
+    });
   };
   JoinedReader<std::uint32_t, decltype(find_edges)> reader(source, find_edges);
   constexpr std::uint64_t kPiece = decltype(reader)::kPieceBytes;
@@ -129,7 +127,7 @@ void keep_all_behind(const Graph& graph, std::uint32_t leak, std::vector<std::ui
   }
 }
 
-using GroupKey = std::tuple<std::string, std::uint64_t, std::string>;
+using LeakKey = std::tuple<std::string, std::uint64_t, std::string>;
 
 /// Without its sums.
 LeakGroup group_of(const Snapshot& snapshot, const Suspect& leak, ClassNames& names) {
@@ -197,7 +195,7 @@ LeaksByClass group_leaks(const Source& source, const Snapshot& snapshot, const s
                          ClassNames& names) {
   const std::vector<std::uint32_t> keepers = keepers_of(source, leaks);
   LeaksByClass report;
-  std::map<GroupKey, LeakGroup> groups;
+  std::map<LeakKey, LeakGroup> groups;
   std::vector<LeakGroup*> group_of_leak;
   for (std::uint32_t i = 0; i < leaks.size(); ++i) {
     LeakGroup group = group_of(snapshot, leaks[i], names);

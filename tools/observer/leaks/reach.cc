@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -137,11 +136,7 @@ void Reach::Worker::finish_reading() {
 }
 
 void Reach::Worker::scan(const std::byte* content, std::size_t bytes) {
-  for (std::size_t at = 0; at + sizeof(Address) <= bytes; at += sizeof(Address)) {
-    Address word;
-    std::memcpy(&word, content + at, sizeof word);
-    consider(word);
-  }
+  for_each_word(content, bytes, [this](Address word) { consider(word); });
 }
 
 void Reach::Worker::consider(Address word) {

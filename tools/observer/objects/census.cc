@@ -45,12 +45,12 @@ bool is_sensitive(const Snapshot& snapshot, const Span& span) {
 }
 
 /// Counts the blocks of some of the spans.
-class Counter {
+class BlockCounter {
  public:
-  Counter(const Source& source, const Snapshot& snapshot, const ClassNames& names)
+  BlockCounter(const Source& source, const Snapshot& snapshot, const ClassNames& names)
       : snapshot_(snapshot), names_(names), reader_(source, Use{this}) {}
-  Counter(const Counter&) = delete;
-  Counter& operator=(const Counter&) = delete;
+  BlockCounter(const BlockCounter&) = delete;
+  BlockCounter& operator=(const BlockCounter&) = delete;
 
   void count_by_content(std::uint32_t span) {
     snapshot_.for_each_live(span, [this](const Block& block) {
@@ -69,7 +69,7 @@ class Counter {
 
  private:
   struct Use {
-    Counter* counter;
+    BlockCounter* counter;
     void operator()(const Block& block, const std::byte* content, std::size_t bytes) const {
       Address word = 0;
       if (bytes == sizeof word) std::memcpy(&word, content, sizeof word);
@@ -108,7 +108,7 @@ class Counting {
  private:
   static constexpr std::uint32_t kSpansAtOnce = 64;
 
-  void count(Counter& counter, const CensusWatch& watch);
+  void count(BlockCounter& counter, const CensusWatch& watch);
 
   const Source& source_;
   const Snapshot& snapshot_;
@@ -118,7 +118,7 @@ class Counting {
   std::uint64_t unread_bytes_ = 0;
 };
 
-void Counting::count(Counter& counter, const CensusWatch& watch) {
+void Counting::count(BlockCounter& counter, const CensusWatch& watch) {
   const auto span_count = static_cast<std::uint32_t>(snapshot_.spans.size());
   for (;;) {
     const std::uint32_t first = next_.fetch_add(kSpansAtOnce);
@@ -134,9 +134,9 @@ void Counting::count(Counter& counter, const CensusWatch& watch) {
 }
 
 Sums Counting::run(const CensusWatch& watch) {
-  std::vector<std::unique_ptr<Counter>> counters;
+  std::vector<std::unique_ptr<BlockCounter>> counters;
   for (unsigned i = 0; i < useful_threads(); ++i)
-    counters.push_back(std::make_unique<Counter>(source_, snapshot_, names_));
+    counters.push_back(std::make_unique<BlockCounter>(source_, snapshot_, names_));
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 1; i < counters.size(); ++i)

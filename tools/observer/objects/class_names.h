@@ -15,7 +15,6 @@
 #include <string>
 #include <unordered_map>
 
-#include "observer/objects/modules.h"
 #include "observer/objects/symbols.h"
 #include "observer/process/source.h"
 

@@ -5,11 +5,22 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "observer/process/source.h"
 
 namespace tarn::observer {
+
+/// Calls visit(word) for each address that a range may hold, which is aligned.
+template <typename Visit>
+void for_each_word(const std::byte* content, std::size_t bytes, Visit visit) {
+  for (std::size_t at = 0; at + sizeof(Address) <= bytes; at += sizeof(Address)) {
+    Address word;
+    std::memcpy(&word, content + at, sizeof word);
+    visit(word);
+  }
+}
 
 /// use(tag, content, bytes) is called for each wanted range, in the order in which they were wanted, once it
 /// has been read; for each part of it where it has holes, and with 0 bytes where nothing could be read.

@@ -10,7 +10,6 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <string_view>
 
 #include "observer/files/build_id.h"
 #include "observer/files/elf_headers.h"
@@ -39,7 +38,7 @@ class ElfFile {
   std::unique_ptr<Elf, decltype(&elf_end)> elf_{nullptr, elf_end};
 };
 
-constexpr std::size_t kLongestName = 4096;  // mangled; all names of a file may lie in each other
+constexpr std::size_t kLongestMangled = 4096;  // mangled; all names of a file may lie in each other
 
 /// \returns how far a file's symbols are from where they lie in memory; nothing if no ELF file lies there.
 std::optional<Address> bias_in_memory(const Source& source, Address start) {
@@ -77,6 +76,12 @@ void for_each_symbol(Elf* elf, Visit visit) {
   }
 }
 
+bool is_file(const Mapping& mapping) { return mapping.path.starts_with('/'); }
+
+bool continues(const Module& module, const Mapping& mapping) {
+  return mapping.start == module.end && (mapping.path.empty() || mapping.path == module.path);
+}
+
 }  // namespace
 
 std::string Symbols::class_of_table(Address table) {
@@ -100,11 +105,31 @@ Symbols::Tables Symbols::read_tables(const Module& module) const {
   Tables tables;
   for_each_symbol(file.get(), [&](const GElf_Sym& symbol, const char* name) {
     if (symbol.st_size == 0 || std::strncmp(name, "_ZTV", 4) != 0) return;
-    if (strnlen(name, kLongestName + 1) > kLongestName) return;
+    if (strnlen(name, kLongestMangled + 1) > kLongestMangled) return;
     const Address start = *bias + symbol.st_value;
     tables[start] = {start + symbol.st_size, name};
   });
   return tables;
+}
+
+Modules::Modules(std::span<const Mapping> mappings) {
+  bool has_nameless_end = false;
+  for (const Mapping& mapping : mappings) {
+    if (!modules_.empty() && continues(modules_.back(), mapping) && !has_nameless_end) {
+      modules_.back().end = mapping.end;
+      has_nameless_end = mapping.path.empty();
+    } else if (is_file(mapping) && !mapping.is_shared) {
+      modules_.push_back({mapping.start, mapping.end, mapping.path});
+      has_nameless_end = false;
+    }
+  }
+}
+
+const Module* Modules::find(Address address) const {
+  if (modules_.empty() || address < modules_.front().start || address >= modules_.back().end) return nullptr;
+  const auto behind = std::upper_bound(modules_.begin(), modules_.end(), address,
+                                       [](Address a, const Module& module) { return a < module.start; });
+  return address < behind[-1].end ? &behind[-1] : nullptr;
 }
 
 }  // namespace tarn::observer

@@ -6,15 +6,35 @@
 //
 // Threads: one at a time; a file is opened when the first address in it is asked for.
 #pragma once
+#include <cstddef>
 #include <map>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "observer/objects/modules.h"
 #include "observer/process/source.h"
 
 namespace tarn::observer {
+
+struct Module {
+  Address start = 0, end = 0;
+  std::string path;  // as the kernel names it; " (deleted)" behind it where the file was
+};
+
+/// Invariant: modules are sorted and do not overlap.
+class Modules {
+ public:
+  explicit Modules(std::span<const Mapping> mappings);
+
+  /// \returns nullptr where an address lies in no module. \cost log n
+  const Module* find(Address address) const;
+  bool contains(Address address) const { return find(address) != nullptr; }
+  const std::vector<Module>& all() const { return modules_; }
+
+ private:
+  std::vector<Module> modules_;
+};
 
 class Symbols {
  public:

@@ -5,8 +5,7 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "observer/pages/span_parts.h"
-#include "observer/process/residency.h"
+#include "observer/pages/page_cells.h"
 
 namespace tarn::observer {
 namespace {

@@ -1,7 +1,6 @@
 #include "observer/process/attached_process.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -12,14 +11,11 @@
 #include <cerrno>
 #include <cstring>
 #include <sstream>
-#include <string>
 #include <utility>
 
-#include "observer/files/input_file.h"
 #include "observer/files/kernel_text.h"
 #include "observer/files/outside_wait.h"
 #include "observer/process/refusal.h"
-#include "observer/process/rights.h"
 
 namespace tarn::observer {
 namespace {

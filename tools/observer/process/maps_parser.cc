@@ -1,19 +1,9 @@
 #include "observer/process/maps_parser.h"
 
-#include <charconv>
-
 #include "observer/files/kernel_text.h"
 
 namespace tarn::observer {
 namespace {
-
-bool take_hexadecimal(std::string_view& text, char separator, std::uint64_t& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
-  const auto length = static_cast<std::size_t>(end - text.data());
-  if (error != std::errc() || length == text.size() || *end != separator) return false;
-  text.remove_prefix(length + 1);
-  return true;
-}
 
 std::string_view take_word(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find(' '));

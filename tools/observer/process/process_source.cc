@@ -8,10 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
-#include "observer/files/elf_machine.h"
+#include "observer/files/elf_headers.h"
 #include "observer/files/input_file.h"
 #include "observer/files/kernel_text.h"
 #include "observer/process/attached_process.h"

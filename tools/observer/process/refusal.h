@@ -25,4 +25,15 @@ RefusalFacts gather_refusal_facts(int pid, std::string program, const std::array
 /// One line: what keeps this tool out, and what to do.
 std::string explain_refusal(const RefusalFacts& facts);
 
+// -- Rights that this process gives up for good, before it reads what somebody else may have forged ---------
+
+/// The process becomes a user and has no capability, no other group and no way back; no other process of that
+/// user may look into it. \throws ObserveError when it may not become that user.
+void become_user(unsigned user, unsigned group);
+
+/// Whether the process may do more than its user.
+bool has_capabilities();
+/// \throws ObserveError when the kernel refuses.
+void give_up_capabilities();
+
 }  // namespace tarn::observer

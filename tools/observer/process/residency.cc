@@ -3,12 +3,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <vector>
-
 #include "observer/files/kernel_text.h"
 #include "observer/process/attached_process.h"
-#include "observer/process/maps_parser.h"
 
 namespace tarn::observer {
 namespace {

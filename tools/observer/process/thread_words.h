@@ -2,7 +2,6 @@
 // stopped threads (ptrace).
 #pragma once
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "observer/process/attached_process.h"

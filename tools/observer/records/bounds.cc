@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "observer/process/source.h"
-
 namespace tarn::observer {
 namespace {
 
@@ -22,8 +20,7 @@ Bounds::Bounds() : Bounds(most_bytes(), kMostSteps) {}
 
 const char* Bounds::refusal() {
   return "the program's records are damaged or forged, or need more than half of this machine's memory: look "
-         "at "
-         "its core file on a larger machine";
+         "at its core file on a larger machine";
 }
 
 void Bounds::refuse() { throw ObserveError(refusal()); }

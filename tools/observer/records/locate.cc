@@ -10,7 +10,6 @@
 #include "observer/files/elf_headers.h"
 #include "observer/process/attached_process.h"
 #include "observer/process/residency.h"
-#include "observer/records/layout.h"
 
 namespace tarn::observer {
 namespace {
@@ -123,6 +122,12 @@ std::optional<Located> locate(const Source& source) {
     if (!first) first = found;
   }
   return first;
+}
+
+Layout layout_of(const Source& source) {
+  const std::optional<Located> located = locate(source);
+  if (!located) throw ObserveError(fmt::format("{} runs without tarn", source.program()));
+  return Layout::read(source, located->descriptor);
 }
 
 }  // namespace tarn::observer

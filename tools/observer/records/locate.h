@@ -5,6 +5,7 @@
 #include <string>
 
 #include "observer/process/source.h"
+#include "observer/records/layout.h"
 
 namespace tarn::observer {
 
@@ -16,5 +17,8 @@ struct Located {
 /// \returns nothing when no mapping has the note. Of several libraries in one program, the first one (in the
 /// order of addresses) that has begun its heap, else the first.
 std::optional<Located> locate(const Source& source);
+
+/// \throws ObserveError when no mapping has the note.
+Layout layout_of(const Source& source);
 
 }  // namespace tarn::observer

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "observer/records/circle_watch.h"
-
 namespace tarn::observer {
 namespace {
 

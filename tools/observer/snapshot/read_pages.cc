@@ -13,7 +13,7 @@ constexpr std::uint64_t kDense = 1;  // of a chunk: the system was asked for hug
 constexpr std::uint64_t kMostPages = std::uint64_t{1} << 26;  // of a region: 4 TiB
 
 /// Where the fields of a region and of a chunk lie.
-struct Fields {
+struct PageFields {
   const Layout& layout;
   std::uint32_t region_bytes = layout.size_of("region");
   std::uint32_t chunk_record = layout.size_of("chunk");
@@ -36,7 +36,7 @@ struct Region {
 
 class RegionReader {
  public:
-  RegionReader(Reading& reading, const Fields& fields)
+  RegionReader(Reading& reading, const PageFields& fields)
       : reading_(reading),
         fields_(fields),
         page_bytes_(reading.snapshot.page_bytes),
@@ -133,14 +133,14 @@ class RegionReader {
   }
 
   Reading& reading_;
-  const Fields& fields_;
+  const PageFields& fields_;
   const std::uint64_t page_bytes_, pages_per_chunk_;
 };
 
 }  // namespace
 
 void read_pages(Reading& reading) {
-  const Fields fields{reading.layout};
+  const PageFields fields{reading.layout};
   const Address map = reading.layout.root("page_map");
   const auto count = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(reading.number_of(map, "page_map.region_count"), kMostRegions));

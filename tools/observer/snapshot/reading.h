@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "observer/records/bounds.h"
-#include "observer/records/circle_watch.h"
 #include "observer/records/image.h"
 #include "observer/records/layout.h"
 #include "observer/snapshot/pulse.h"

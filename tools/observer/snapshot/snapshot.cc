@@ -1,7 +1,5 @@
 #include "observer/snapshot/snapshot.h"
 
-#include <algorithm>
-
 namespace tarn::observer {
 
 std::string_view name_of(SpanUse use) {

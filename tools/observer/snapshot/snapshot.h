@@ -11,9 +11,7 @@
 // says by how much at most.
 #pragma once
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -16,6 +16,12 @@ Json shown(const Json& json) {
   return copy;
 }
 
+// -- Pages -----------------------------------------------------------------------------------------------
+
+std::string with_inserted(std::string text, const std::string& mark, const std::string& content) {
+  return text.replace(text.find(mark), mark.size(), content);
+}
+
 }  // namespace
 
 std::string json_text(const Json& json, int indent) { return shown(json).dump(indent); }
@@ -24,6 +30,12 @@ std::string json_in_script(const Json& json) {
   std::string safe;
   for (const char c : json_text(json)) safe += c == '<' ? std::string("\\u003c") : std::string(1, c);
   return safe;
+}
+
+std::string page_text(const PageParts& parts, const Json& data) {
+  std::string page = with_inserted(parts.frame, "@CSS@", parts.style);
+  page = with_inserted(std::move(page), "@JS@", parts.script);
+  return with_inserted(std::move(page), "@DATA@", json_in_script(data));
 }
 
 }  // namespace tarn::observer

@@ -1,4 +1,4 @@
-// JSON as text: the one way by which documents leave the tool.
+// JSON as text, and pages that hold it: the one way by which documents leave the tool.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,5 +13,17 @@ std::string json_text(const Json& json, int indent = -1);
 
 /// The same, to stand inside of a script element: what might end that is written as an escape.
 std::string json_in_script(const Json& json);
+
+// -- Pages: one HTML file that needs nothing else ---------------------------------------------------------
+
+/// What CMake compiled in of a page's folder (cmake/page.cmake).
+struct PageParts {
+  const char* frame;  // holds @CSS@, @JS@ and @DATA@
+  const char* style;
+  const char* script;
+};
+
+/// Frame, style, script and the data as JSON, put together as text.
+std::string page_text(const PageParts& parts, const Json& data);
 
 }  // namespace tarn::observer

@@ -6,8 +6,8 @@
 
 #include "base/switch_count.h"
 #include "observer/process/attached_process.h"
+#include "observer/records/bounds.h"
 #include "observer/records/bytes.h"
-#include "observer/records/circle_watch.h"
 #include "observer/records/locate.h"
 
 namespace tarn::observer {
@@ -18,9 +18,7 @@ constexpr std::uint32_t kMostRoom = 1 << 18;
 constexpr std::size_t kMostRings = 1 << 16, kRingsOfALook = 256;
 
 Layout layout_with_calls(const Source& source) {
-  const std::optional<Located> located = locate(source);
-  if (!located) throw ObserveError(fmt::format("{} runs without tarn", source.program()));
-  Layout layout = Layout::read(source, located->descriptor);
+  Layout layout = layout_of(source);
   if (!layout.find_field("call_ring.events") || layout.value("call_ring.event_bytes") != sizeof(trace::Event))
     throw ObserveError(fmt::format("tarn {} in {} records no calls that this tool can read", layout.version(),
                                    source.program()));
@@ -36,8 +34,7 @@ RecordingWords::RecordingWords(const Source& source)
   if (number(layout_.root("thread_limits"), "thread_limits.always_slow") != 0)
     throw ObserveError(
         fmt::format("{} runs with the option check, count_calls or pools_use_malloc, and then no call is put "
-                    "down: start it "
-                    "without",
+                    "down: start it without",
                     source.program()));
 }
 

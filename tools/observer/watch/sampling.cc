@@ -9,29 +9,25 @@
 #include "base/switch_count.h"
 #include "observer/process/attached_process.h"
 #include "observer/process/thread_words.h"
-#include "observer/records/bounds.h"
 #include "observer/records/bytes.h"
-#include "observer/records/circle_watch.h"
 #include "observer/records/locate.h"
 
 namespace tarn::observer {
 namespace {
 
 // No program has more: a library that says so is forged.
-constexpr std::uint64_t kMostEntries = std::uint64_t{1} << 26;
+constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 26;
 constexpr std::uint64_t kMostStacks = std::uint64_t{1} << 22;
 constexpr std::uint64_t kMostAddresses = 1024;
 constexpr std::uint64_t kMostPieces = 4096;
-constexpr std::uint32_t kMostParts = 64;
+constexpr std::uint32_t kMostSampleParts = 64;
 constexpr unsigned kMostTables = 32;
 constexpr std::uint64_t kMostPieceBytes = std::uint64_t{1} << 24;
 constexpr std::uint64_t kMostModules = 1024, kLongestPath = 4096, kLongestBuildId = 64;
 constexpr std::size_t kPartBytes = std::size_t{1} << 20;  // read at once
 
 Layout layout_with_samples(const Source& source) {
-  const std::optional<Located> located = locate(source);
-  if (!located) throw ObserveError(fmt::format("{} runs without tarn", source.program()));
-  Layout layout = Layout::read(source, located->descriptor);
+  Layout layout = layout_of(source);
   if (!layout.find_field("samples.parts"))
     throw ObserveError(
         fmt::format("tarn {} in {} takes no samples: it is too old", layout.version(), source.program()));
@@ -100,14 +96,14 @@ void SamplingWords::read_live(Sampling& sampling, Bounds& bounds) const {
               pool = layout_.field("sample.pool");
   const std::size_t bytes = layout_.size_of("sample");
   if (bytes == 0) return;
-  const std::uint32_t count = std::min<std::uint32_t>(layout_.value("samples.part_count"), kMostParts);
+  const std::uint32_t count = std::min<std::uint32_t>(layout_.value("samples.part_count"), kMostSampleParts);
   std::vector<std::byte> entries;
   for (std::uint32_t i = 0; i < count; ++i) {
     const Address part = layout_.root("samples") + parts.offset + std::uint64_t{i} * parts.size;
     Address next = number(part, "sample_part.entries");
     std::uint64_t left = number(part, "sample_part.room");
-    sampling.is_whole = sampling.is_whole && left <= kMostEntries;
-    for (left = std::min(left, kMostEntries); left != 0;) {
+    sampling.is_whole = sampling.is_whole && left <= kMostSamples;
+    for (left = std::min(left, kMostSamples); left != 0;) {
       entries.resize(std::min<std::uint64_t>(left, kPartBytes / bytes + 1) * bytes);
       if (!source_.read_all(next, entries.data(), entries.size())) break;
       bounds.spend_steps(entries.size() / bytes);
@@ -226,12 +222,12 @@ std::vector<SamplingRange> sampling_ranges(const Source& source, const Layout& l
   const auto number = [&](Address record, Field field) {
     return read_number(source, record, field).value_or(0);
   };
-  const std::uint32_t count = std::min<std::uint32_t>(layout.value("samples.part_count"), kMostParts);
+  const std::uint32_t count = std::min<std::uint32_t>(layout.value("samples.part_count"), kMostSampleParts);
   for (std::uint32_t i = 0; i < count; ++i) {
     const Address part = layout.root("samples") + parts->offset + std::uint64_t{i} * parts->size;
     const std::uint64_t room = number(part, layout.field("sample_part.room"));
     const Address entries = number(part, layout.field("sample_part.entries"));
-    if (entries != 0 && room <= kMostEntries) ranges.push_back({entries, room * layout.size_of("sample")});
+    if (entries != 0 && room <= kMostSamples) ranges.push_back({entries, room * layout.size_of("sample")});
   }
   const Field pieces = layout.field("samples.pieces");
   const std::uint64_t piece_count =

@@ -6,12 +6,10 @@
 #include <map>
 #include <utility>
 
-#include "profile/stacks/flat_stack.h"
-
 namespace tarn::profile {
 namespace {
 
-std::string place_of(const Frame& frame) {
+std::string file_and_line(const Frame& frame) {
   if (frame.file.empty()) return {};
   return fmt::format("{}:{}", frame.file.substr(frame.file.rfind('/') + 1), frame.line);
 }
@@ -32,7 +30,7 @@ std::vector<CallNode> whole_tree(const NamedProfile& profile) {
     for (const Frame& frame : outermost_first(stack)) {
       const auto [entry, is_new] =
           children.try_emplace({at, frame.function + '\n' + frame.file}, nodes.size());
-      if (is_new) nodes.push_back({.parent = at, .name = frame.function, .place = place_of(frame)});
+      if (is_new) nodes.push_back({.parent = at, .name = frame.function, .place = file_and_line(frame)});
       at = entry->second;
       nodes[at].live += stack.live;
       nodes[at].allocated += stack.allocated;

@@ -5,7 +5,6 @@
 //
 // Invariant: a parent stands before its children. Node 0 is the root.
 #pragma once
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,4 @@
 // Fields are numbered as in profile.proto (github.com/google/pprof, proto/profile.proto).
-#include "profile/documents/pprof.h"
-
-#include <fmt/format.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -15,6 +12,7 @@
 
 #include "observer/files/build_id.h"
 #include "observer/text/printable.h"
+#include "profile/documents/documents.h"
 #include "profile/stacks/json.h"
 
 namespace tarn::profile {

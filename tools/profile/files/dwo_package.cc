@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 

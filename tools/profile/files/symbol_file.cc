@@ -5,10 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
-#include "profile/files/elf_functions.h"
 #include "profile/files/plain_sections.h"
 
 namespace tarn::profile {

@@ -3,7 +3,6 @@
 // A pattern is looked for in the function, the file and the module of each frame; "*" stands for any text,
 // "^" in front and "$" at the end bind it to the ends of the text. "#" begins a line of comment.
 #pragma once
-#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <string>
 
 namespace tarn::profile {
 namespace {

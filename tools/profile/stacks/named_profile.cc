@@ -148,11 +148,10 @@ void NamedProfile::add_remarks() {
     remarks_.push_back(fmt::format("Figures are estimates: a sample was taken every {}, on average.",
                                    observer::short_bytes(static_cast<double>(raw_.interval_bytes))));
   if (!stacks_.empty() && stacks_.back().is_older)
-    remarks_.push_back(
-        fmt::format("{} in {} from before the profile was switched on is live: where it was allocated is not "
-                    "known.",
-                    observer::short_bytes(stacks_.back().live.bytes),
-                    observer::counted_estimate(stacks_.back().live.blocks, "block")));
+    remarks_.push_back(fmt::format(
+        "{} in {} from before the profile was switched on is live: where it was allocated is not known.",
+        observer::short_bytes(stacks_.back().live.bytes),
+        observer::counted_estimate(stacks_.back().live.blocks, "block")));
   if (raw_.lost_samples != 0)
     remarks_.push_back(fmt::format(
         "{} samples were lost, as there was no room for them: figures are too low.", raw_.lost_samples));
@@ -193,6 +192,14 @@ Amount NamedProfile::total(Measure measure) const {
   Amount sum;
   for (const NamedStack& stack : stacks_) sum += stack.amount(measure);
   return sum;
+}
+
+std::vector<Frame> outermost_first(const NamedStack& stack) {
+  std::vector<Frame> frames = stack.frames();
+  std::reverse(frames.begin(), frames.end());
+  if (frames.empty()) frames.push_back({.function = "[no stack]"});
+  if (!stack.pool.empty()) frames.push_back({.function = "[" + stack.pool + "]"});
+  return frames;
 }
 
 }  // namespace tarn::profile

@@ -106,4 +106,7 @@ std::size_t site_of(const std::vector<Frame>& frames);
 /// "app::build (build.cc:12)", the file without its directories.
 std::string frame_in_words(const Frame& frame);
 
+/// The frames, outermost first; a pool of its own is one more frame behind the innermost: "[heap 2]".
+std::vector<Frame> outermost_first(const NamedStack& stack);
+
 }  // namespace tarn::profile

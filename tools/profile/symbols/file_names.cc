@@ -1,19 +1,13 @@
 #include "profile/symbols/file_names.h"
 
 #include <elf.h>
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <functional>
 #include <optional>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "observer/files/elf_headers.h"
 #include "observer/files/input_file.h"

@@ -1,29 +1,22 @@
 #include "profile/symbols/jit_names.h"
 
 #include <algorithm>
-#include <charconv>
 #include <tuple>
+
+#include "observer/files/kernel_text.h"
 
 namespace tarn::profile {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+constexpr std::size_t kMostJitBytes = std::size_t{64} << 20;
 // Functions that start before an address and reach behind it lie close before it, as they do not overlap but
 // where code was made again.
 constexpr int kMostTries = 64;
 
-bool take_number(std::string_view& text, std::uint64_t& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
-  const auto length = static_cast<std::size_t>(end - text.data());
-  if (error != std::errc() || length == text.size() || *end != ' ') return false;
-  text.remove_prefix(length + 1);
-  return true;
-}
-
 }  // namespace
 
 JitNames::JitNames(const observer::InputFile& file) {
-  std::string text(std::min<std::uint64_t>(file.bytes(), kMostBytes), '\0');
+  std::string text(std::min<std::uint64_t>(file.bytes(), kMostJitBytes), '\0');
   text.resize(file.read(0, text.data(), text.size()));
   for (std::size_t at = 0, end; at < text.size(); at = end + 1) {
     end = std::min(text.find('\n', at), text.size());
@@ -36,7 +29,9 @@ JitNames::JitNames(const observer::InputFile& file) {
 
 void JitNames::add_line(std::string_view line) {
   std::uint64_t start = 0, bytes = 0;
-  if (!take_number(line, start) || !take_number(line, bytes) || line.empty()) return;
+  if (!observer::take_hexadecimal(line, ' ', start) || !observer::take_hexadecimal(line, ' ', bytes) ||
+      line.empty())
+    return;
   functions_.push_back(
       {start, start + std::min(bytes, UINT64_MAX - start), functions_.size(), std::string(line)});
 }

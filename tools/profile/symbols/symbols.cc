@@ -6,7 +6,6 @@
 #include <charconv>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <unordered_set>
 
 #include "observer/text/printable.h"

@@ -13,7 +13,6 @@
 #include "bench/rows/catalogue.h"
 #include "commands/commands.h"
 #include "report/results.h"
-#include "system/figures/format.h"
 #include "system/files/files.h"
 #include "system/files/usage_error.h"
 #include "system/terminal/terminal.h"
@@ -21,17 +20,17 @@
 namespace tarn::tool {
 namespace {
 
-constexpr int kMostRounds = 1000;
+constexpr int kMostBenchRounds = 1000;
 constexpr double kLeastScale = 0.0001, kMostScale = 1000;
-constexpr unsigned kMostThreads = 256;        // bench/program/threads.h
-constexpr std::size_t kMostBytes = 16 << 20;  // of a block; a workload keeps thousands of them
-constexpr std::size_t kMostValues = 32;       // of an axis
-constexpr double kMostTimeoutSeconds = 24 * 3600;
+constexpr unsigned kMostThreads = 256;             // bench/program/threads.h
+constexpr std::size_t kMostBlockBytes = 16 << 20;  // of a block; a workload keeps thousands of them
+constexpr std::size_t kMostValues = 32;            // of an axis
+constexpr double kMostBenchTimeout = 24 * 3600;
 constexpr double kTimeoutSeconds = 60;            // of one process at scale 1 and below
 constexpr std::uint64_t kRoomForFile = 16 << 20;  // the page and the JSON of a whole run have a few MiB
 
 // docs/benchmarks.md says how long they take.
-constexpr int kRounds = 3, kQuickRounds = 2;
+constexpr int kBenchRounds = 3, kQuickBenchRounds = 2;
 constexpr double kScale = 0.25, kQuickScale = 0.1;
 
 struct BenchOptions {
@@ -68,17 +67,16 @@ void require_places_for_files(const BenchOptions& options) {
 
 BenchShape shape_of(const BenchOptions& options) {
   return {.threads = parse_axis("--threads", options.threads, kMostThreads),
-          .sizes = parse_axis("--sizes", options.sizes, kMostBytes),
+          .sizes = parse_axis("--sizes", options.sizes, kMostBlockBytes),
           .scale = options.scale.value_or(options.is_quick ? kQuickScale : kScale),
           .is_quick = options.is_quick,
           .is_pinned = options.is_pinned};
 }
 
 void require_valid(const BenchOptions& options) {
-  if (options.rounds) require_range("--rounds", *options.rounds, 1, kMostRounds);
+  if (options.rounds) require_range("--rounds", *options.rounds, 1, kMostBenchRounds);
   if (options.scale) require_range("--scale", *options.scale, kLeastScale, kMostScale);
-  if (options.timeout_seconds)
-    require_range("--timeout", *options.timeout_seconds, 0.001, kMostTimeoutSeconds);
+  if (options.timeout_seconds) require_range("--timeout", *options.timeout_seconds, 0.001, kMostBenchTimeout);
   if (options.is_cold && options.is_warm)
     throw UsageError("--cold and --warm exclude each other: leave both out");
   require_places_for_files(options);
@@ -94,7 +92,7 @@ std::vector<BenchFailure> failures_of(const BenchTraces& traces) {
 BenchPlan plan_of(const BenchOptions& options, BenchTraces& traces, SignalWatch& signals) {
   BenchPlan plan;
   plan.shape = shape_of(options);
-  plan.rounds = options.rounds.value_or(options.is_quick ? kQuickRounds : kRounds);
+  plan.rounds = options.rounds.value_or(options.is_quick ? kQuickBenchRounds : kBenchRounds);
   plan.timeout_seconds = options.timeout_seconds.value_or(kTimeoutSeconds * std::max(plan.shape.scale, 1.0));
   BenchSelection selection = options.selection;
   selection.with_cold = !options.is_warm;
@@ -130,7 +128,7 @@ void write_result(const std::string& file, const std::string& content) {
 }
 
 void tell(const BenchDocument& document, const BenchOptions& options) {
-  fmt::print("{}", bench_report(document, options.with_rows ? Detail::kRows : Detail::kGroups,
+  fmt::print("{}", bench_report(document, options.with_rows ? BenchDetail::kRows : BenchDetail::kGroups,
                                 colour_for(STDOUT_FILENO)));
   std::fflush(stdout);
   if (!options.json_file.empty()) write_result(options.json_file, text_of(document));
@@ -175,73 +173,46 @@ int bench(const BenchOptions& options, const std::vector<std::string>& words) {
 }
 
 void add_choice_options(CLI::App& command, BenchOptions& options) {
-  command
-      .add_option("--only", options.selection.only,
-                  "Only these sources (000 to 004, ours) or groups; a beginning is enough")
-      ->type_name("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command
-      .add_option("--with", options.selection.names.with,
-                  "Besides glibc and tarn, only these: mimalloc, jemalloc, tcmalloc, tbb, the path of a .so, "
-                  "NAME=PATH, a pool or its library (boost, loki, foonathan, pmr, vector), all, none")
-      ->type_name("NAME|PATH,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command.add_option("--without", options.selection.names.without, "Leave these out")
-      ->type_name("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command
-      .add_option("--threads", options.threads,
-                  "Run at these numbers of threads instead of the sources'; rows with others are left out")
-      ->type_name("N,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command
-      .add_option("--sizes", options.sizes,
-                  "Run at these block sizes, or largest sizes, instead of the sources'; pools know their "
-                  "source's only")
-      ->type_name("BYTES,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command
-      .add_option("--traces", options.traces_folder,
-                  "Replay the traces in this folder; else those in traces/ beside the tool, if there are any")
-      ->type_name("DIR");
-  command.add_flag("--cold", options.is_cold, "Only rows of first touch, each in a fresh process");
-  command.add_flag("--warm", options.is_warm, "Only the others");
+  add_list(command, "--only NAME,...", options.selection.only,
+           "Only these sources (000 to 004, ours) or groups; a beginning is enough");
+  add_list(command, "--with NAME|PATH,...", options.selection.names.with,
+           "Besides glibc and tarn, only these: mimalloc, jemalloc, tcmalloc, tbb, the path of a .so, "
+           "NAME=PATH, a pool or its library (boost, loki, foonathan, pmr, vector), all, none");
+  add_list(command, "--without NAME,...", options.selection.names.without, "Leave these out");
+  add_list(command, "--threads N,...", options.threads,
+           "Run at these numbers of threads instead of the sources'; rows with others are left out");
+  add_list(command, "--sizes BYTES,...", options.sizes,
+           "Run at these block sizes, or largest sizes, instead of the sources'; pools know their "
+           "source's only");
+  add_value(command, "--traces DIR", options.traces_folder,
+            "Replay the traces in this folder; else those in traces/ beside the tool, if there are any");
+  add_flag(command, "--cold", options.is_cold, "Only rows of first touch, each in a fresh process");
+  add_flag(command, "--warm", options.is_warm, "Only the others");
 }
 
 void add_run_options(CLI::App& command, BenchOptions& options) {
-  command.add_flag("--quick", options.is_quick,
-                   "2 rounds, scale 0.1, few values of each axis; tells what it omits");
-  command.add_option("--rounds", options.rounds, "Rounds (3)")->type_name("N");
-  command.add_option("--scale", options.scale, "Multiplies the time of each row (0.25)")->type_name("X");
-  command.add_flag("--pin", options.is_pinned, "Each thread of a workload stays on one core");
-  command
-      .add_option("--timeout", options.timeout_seconds,
-                  "Kill a process that takes longer (60, times the scale)")
-      ->type_name("SECONDS");
+  add_flag(command, "--quick", options.is_quick,
+           "2 rounds, scale 0.1, few values of each axis; tells what it omits");
+  add_value(command, "--rounds N", options.rounds, "Rounds (3)");
+  add_value(command, "--scale X", options.scale, "Multiplies the time of each row (0.25)");
+  add_flag(command, "--pin", options.is_pinned, "Each thread of a workload stays on one core");
+  add_value(command, "--timeout SECONDS", options.timeout_seconds,
+            "Kill a process that takes longer (60, times the scale)");
 }
 
 void add_output_options(CLI::App& command, BenchOptions& options) {
-  command.add_flag("--rows", options.with_rows, "Print every row, not only the means over groups");
-  command.add_option("--json", options.json_file, "Write every sample, the summaries and the machine")
-      ->type_name("FILE");
-  command.add_option("--html", options.html_file, "Write a page of plots that needs no network")
-      ->type_name("FILE");
-  command
-      .add_option("--from", options.from_file,
-                  "Measure nothing: tables and page of a JSON file written before")
-      ->type_name("FILE");
-  command.add_flag("--quiet", options.is_quiet, "No progress");
+  add_flag(command, "--rows", options.with_rows, "Print every row, not only the means over groups");
+  add_value(command, "--json FILE", options.json_file, "Write every sample, the summaries and the machine");
+  add_value(command, "--html FILE", options.html_file, "Write a page of plots that needs no network");
+  add_value(command, "--from FILE", options.from_file,
+            "Measure nothing: tables and page of a JSON file written before");
+  add_flag(command, "--quiet", options.is_quiet, "No progress");
 }
 
 }  // namespace
 
 void add_bench_command(CLI::App& app, Invocation& invocation) {
-  CLI::App* command = add_command(
+  CLI::App& command = add_command(
       app, "bench", "Run the benchmarks of every source on every allocator of this machine.",
       "tarn bench [OPTIONS]",
       "  tarn bench --quick                             a first look, in three minutes\n"
@@ -257,12 +228,11 @@ void add_bench_command(CLI::App& app, Invocation& invocation) {
       "done\n"
       "is told).\n");
   auto options = std::make_shared<BenchOptions>();
-  add_choice_options(*command, *options);
-  add_run_options(*command, *options);
-  add_output_options(*command, *options);
-  command->callback([options, &invocation] {
-    invocation.work = [options, &invocation] { return bench(*options, invocation.words); };
-  });
+  add_choice_options(command, *options);
+  add_run_options(command, *options);
+  add_output_options(command, *options);
+  on_call(command, invocation, options,
+          [&invocation](const BenchOptions& given) { return bench(given, invocation.words); });
 }
 
 }  // namespace tarn::tool

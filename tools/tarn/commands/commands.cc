@@ -7,7 +7,8 @@
 #include <CLI/Config.hpp>  // defines what App.hpp only declares
 #include <CLI/Formatter.hpp>
 #include <cmath>
-#include <string>
+#include <map>
+#include <optional>
 
 #include "system/figures/format.h"
 #include "system/files/usage_error.h"
@@ -73,18 +74,81 @@ std::string HelpFormatter::make_subcommands(const CLI::App* app, CLI::AppFormatM
   return text.empty() ? "" : "\nCommands:\n" + text;
 }
 
+template <class Value>
+CLI::Option* add_named(CLI::App& command, const std::string& usage, Value& value, const std::string& help) {
+  const std::size_t blank = usage.find(' ');
+  return command.add_option(usage.substr(0, blank), value, help)->type_name(usage.substr(blank + 1));
+}
+
 }  // namespace
 
-CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& description,
+CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& description,
                       const std::string& usage, const std::string& examples) {
-  CLI::App* command = app.add_subcommand(name, description);
-  command->formatter(std::make_shared<HelpFormatter>(usage));
-  command->allow_extras();  // main() names what does not belong there
-  command->option_defaults()->take_last();
-  command->set_help_flag("-h,--help", "Print this");
+  CLI::App& command = *app.add_subcommand(name, description);
+  command.formatter(std::make_shared<HelpFormatter>(usage));
+  command.allow_extras();  // main() names what does not belong there
+  command.option_defaults()->take_last();
+  command.set_help_flag("-h,--help", "Print this");
   if (!examples.empty())
-    command->footer("Examples:\n" + examples.substr(0, examples.find_last_not_of('\n') + 1));
+    command.footer("Examples:\n" + examples.substr(0, examples.find_last_not_of('\n') + 1));
   return command;
+}
+
+AddedOption AddedOption::excludes(AddedOption other) const { return option_->excludes(other.option_); }
+AddedOption AddedOption::needs(AddedOption other) const { return option_->needs(other.option_); }
+AddedOption AddedOption::required() const { return option_->required(); }
+AddedOption AddedOption::without_type() const { return option_->type_name(""); }
+
+AddedOption AddedOption::value_may_be_left_out(const char* value) const {
+  return option_->expected(0, 1)->default_str(value);
+}
+
+AddedOption AddedOption::as_size() const {
+  return option_->transform(CLI::AsSizeValue(false).description(""));
+}
+
+AddedOption AddedOption::as_count() const {
+  return option_->transform(CLI::AsNumberWithUnit(
+      std::map<std::string, std::uint64_t>{{"K", 1'000}, {"M", 1'000'000}, {"G", 1'000'000'000}},
+      CLI::AsNumberWithUnit::CASE_INSENSITIVE));
+}
+
+bool AddedOption::is_given() const { return option_->count() != 0; }
+
+AddedOption add_flag(CLI::App& command, const std::string& names, bool& value, const std::string& help) {
+  return command.add_flag(names, value, help);
+}
+
+AddedOption add_word(CLI::App& command, const std::string& name, std::string& value,
+                     const std::string& help) {
+  return command.add_option(name, value, help);
+}
+
+template <class Value>
+AddedOption add_value(CLI::App& command, const std::string& usage, Value& value, const std::string& help) {
+  return add_named(command, usage, value, help);
+}
+
+template AddedOption add_value(CLI::App&, const std::string&, std::string&, const std::string&);
+template AddedOption add_value(CLI::App&, const std::string&, int&, const std::string&);
+template AddedOption add_value(CLI::App&, const std::string&, unsigned&, const std::string&);
+template AddedOption add_value(CLI::App&, const std::string&, std::size_t&, const std::string&);
+template AddedOption add_value(CLI::App&, const std::string&, double&, const std::string&);
+template AddedOption add_value(CLI::App&, const std::string&, std::optional<int>&, const std::string&);
+template AddedOption add_value(CLI::App&, const std::string&, std::optional<double>&, const std::string&);
+
+AddedOption add_values(CLI::App& command, const std::string& usage, std::vector<std::string>& values,
+                       const std::string& help) {
+  return add_named(command, usage, values, help)->allow_extra_args(false);
+}
+
+AddedOption add_list(CLI::App& command, const std::string& usage, std::vector<std::string>& values,
+                     const std::string& help) {
+  return add_named(command, usage, values, help)->allow_extra_args(false)->delimiter(',');
+}
+
+void on_call(CLI::App& command, Invocation& invocation, std::function<int()> work) {
+  command.callback([&invocation, work = std::move(work)] { invocation.work = work; });
 }
 
 int measuring_status(int interrupted_by, bool has_failure) {

@@ -1,12 +1,15 @@
 // The sub-commands. Each adds its options to the parser, and a callback that leaves its work for when the
 // whole command line is known to be right.
 #pragma once
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>  // defines what App.hpp only declares
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace tarn::tool {
 
@@ -16,53 +19,63 @@ struct Invocation {
   std::function<int()> work;         // of the chosen sub-command; gives the exit status
 };
 
-void add_run_command(CLI::App& app, Invocation& invocation);
-void add_compare_command(CLI::App& app, Invocation& invocation);
-void add_bench_command(CLI::App& app, Invocation& invocation);
-void add_classes_command(CLI::App& app, Invocation& invocation);
-void add_options_command(CLI::App& app, Invocation& invocation);
-void add_heap_command(CLI::App& app, Invocation& invocation);
-void add_leaks_command(CLI::App& app, Invocation& invocation);
-void add_map_command(CLI::App& app, Invocation& invocation);
-void add_doctor_command(CLI::App& app, Invocation& invocation);
-void add_top_command(CLI::App& app, Invocation& invocation);
-void add_metrics_command(CLI::App& app, Invocation& invocation);
-void add_ps_command(CLI::App& app, Invocation& invocation);
-void add_profile_command(CLI::App& app, Invocation& invocation);
-void add_record_command(CLI::App& app, Invocation& invocation);
-void add_replay_command(CLI::App& app, Invocation& invocation);
-void add_tune_command(CLI::App& app, Invocation& invocation);
+/// Adds one of the sub-commands.
+using AddCommand = void(CLI::App& app, Invocation& invocation);
+AddCommand add_run_command, add_compare_command, add_bench_command, add_classes_command, add_options_command,
+    add_heap_command, add_leaks_command, add_map_command, add_doctor_command, add_top_command,
+    add_metrics_command, add_ps_command, add_profile_command, add_record_command, add_replay_command,
+    add_tune_command;
 
 /// Adds a sub-command with the tool's way of printing help.
-CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& description,
+CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& description,
                       const std::string& usage, const std::string& examples);
 
-/// Adds an option with a value. \param usage its names, and its value's name in the help: "-o,--output FILE"
+/// An option that was added, for what is not the same of all. \why not CLI11's own: what its header costs to
+/// compile is paid in commands.cc alone, not in each command
+class AddedOption {
+ public:
+  AddedOption(CLI::Option* option) : option_(option) {}
+
+  AddedOption excludes(AddedOption other) const;
+  AddedOption needs(AddedOption other) const;
+  AddedOption required() const;
+  /// The help names no type of its value.
+  AddedOption without_type() const;
+  /// It may stand without a value; then it has this one.
+  AddedOption value_may_be_left_out(const char* value) const;
+  /// Its value may have a unit: of bytes, or K, M, G for thousands.
+  AddedOption as_size() const;
+  AddedOption as_count() const;
+  bool is_given() const;
+
+ private:
+  CLI::Option* option_;
+};
+
+/// Adds an option without a value.
+AddedOption add_flag(CLI::App& command, const std::string& names, bool& value, const std::string& help);
+
+/// Adds a word that stands alone.
+AddedOption add_word(CLI::App& command, const std::string& name, std::string& value, const std::string& help);
+
+/// Adds an option with a value. \param usage its names, and its value's name in the help: "-o,--output FILE".
+/// Made in commands.cc for each type that a value has.
 template <class Value>
-CLI::Option* add_value(CLI::App& command, const std::string& usage, Value& value, const std::string& help) {
-  const std::size_t blank = usage.find(' ');
-  return command.add_option(usage.substr(0, blank), value, help)->type_name(usage.substr(blank + 1));
-}
+AddedOption add_value(CLI::App& command, const std::string& usage, Value& value, const std::string& help);
 
 /// Adds an option that may be given several times, each time with one value.
-template <class Value>
-CLI::Option* add_values(CLI::App& command, const std::string& usage, std::vector<Value>& values,
-                        const std::string& help) {
-  return add_value(command, usage, values, help)->allow_extra_args(false);
-}
+AddedOption add_values(CLI::App& command, const std::string& usage, std::vector<std::string>& values,
+                       const std::string& help);
 
 /// The same; and several values may stand in one word, with commas between them.
-template <class Value>
-CLI::Option* add_list(CLI::App& command, const std::string& usage, std::vector<Value>& values,
-                      const std::string& help) {
-  return add_values(command, usage, values, help)->delimiter(',');
-}
+AddedOption add_list(CLI::App& command, const std::string& usage, std::vector<std::string>& values,
+                     const std::string& help);
 
-/// What the command does with its options when it is the one that is called.
+/// What the command does when it is the one that is called.
+void on_call(CLI::App& command, Invocation& invocation, std::function<int()> work);
 template <class Options, class Work>
 void on_call(CLI::App& command, Invocation& invocation, const std::shared_ptr<Options>& options, Work work) {
-  command.callback(
-      [&invocation, options, work] { invocation.work = [options, work] { return work(*options); }; });
+  on_call(command, invocation, [options, work] { return work(*options); });
 }
 
 // Exit statuses as shells, env, nice and nohup have them.

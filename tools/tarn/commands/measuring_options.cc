@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "commands/commands.h"
 #include "commands/option_values.h"
 #include "system/files/files.h"
 #include "system/files/usage_error.h"
@@ -67,7 +66,7 @@ void add_round_options(CLI::App& command, MeasuringOptions& options) {
 void add_result_options(CLI::App& command, MeasuringOptions& options, const std::string& what_page_shows) {
   add_value(command, "--json FILE", options.json_file, "Write every run, the summary and the machine");
   add_value(command, "--html FILE", options.html_file, what_page_shows);
-  command.add_flag("--quiet", options.is_quiet, "No progress");
+  add_flag(command, "--quiet", options.is_quiet, "No progress");
 }
 
 }  // namespace tarn::tool

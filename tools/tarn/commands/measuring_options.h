@@ -1,9 +1,9 @@
 // The options that commands share which run programs on allocators to measure them.
 #pragma once
-#include <CLI/App.hpp>
 #include <string>
 #include <vector>
 
+#include "commands/commands.h"
 #include "engine/contenders/allocators.h"
 #include "engine/contenders/session.h"
 

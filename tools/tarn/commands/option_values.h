@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/options/option_table.h"
+#include "system/files/environment.h"
 
 namespace tarn::tool {
 
@@ -18,5 +20,8 @@ std::string format_accepted_values(const internal::OptionInfo& option);
 /// The environment's name and value for a "key=value" of the command line, given with this flag.
 /// \throws UsageError if the key is unknown or the value is not one the option takes
 std::pair<std::string, std::string> parse_setting(const std::string& setting, const char* flag = "--set");
+
+/// Sets options that were given by --set. \throws as parse_setting()
+void set_options(Environment& environment, const std::vector<std::string>& settings);
 
 }  // namespace tarn::tool

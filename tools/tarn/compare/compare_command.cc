@@ -15,7 +15,7 @@
 #include "compare/comparison_document.h"
 #include "compare/comparison_report.h"
 #include "compare/suite.h"
-#include "engine/contenders/versions.h"
+#include "engine/contenders/allocators.h"
 #include "report/results.h"
 #include "system/files/environment.h"
 #include "system/files/files.h"
@@ -74,8 +74,7 @@ void Plotter::draw(const std::string& result_file, SignalWatch& signals) const {
   constexpr double kMostSeconds = 120;
   const RunRequest request = {.command = {python_, script_, result_file, picture_},
                               .environment = Environment().entries(),
-                              .timeout_seconds = kMostSeconds,
-                              .on_tick = {}};
+                              .timeout_seconds = kMostSeconds};
   const RunResult run = run_program(request, signals);
   if (run.ending == Ending::kExited && run.code == 0) return;
   throw std::runtime_error(
@@ -229,7 +228,6 @@ int judge(const CompareOptions& options, const std::optional<Json>& baseline, co
 ComparisonPlan plan_of(const CompareOptions& options) {
   return {.workloads = {},
           .allocators = select_allocators(options.measuring.selection, library_directories()),
-          .environment = {},
           .warmups = options.warmups,
           .timeout_seconds = options.measuring.timeout_seconds};
 }
@@ -275,7 +273,7 @@ int compare_or_stop(CompareOptions& options, const Invocation& invocation) {
 }  // namespace
 
 void add_compare_command(CLI::App& app, Invocation& invocation) {
-  CLI::App* command = add_command(
+  CLI::App& command = add_command(
       app, "compare", "Run programs on every allocator of this machine and compare what they cost.",
       "tarn compare [OPTIONS] -- PROGRAM [ARGS...] | --suite NAME",
       "  tarn compare -- python3 -c 'print(sum(len(str(i)) for i in range(10**6)))'\n"
@@ -289,9 +287,9 @@ void add_compare_command(CLI::App& app, Invocation& invocation) {
       "below the table), 2 the command line is wrong, 3 worse than the baseline, 130 interrupted (what is\n"
       "done is printed).\n");
   auto options = std::make_shared<CompareOptions>();
-  add_selection_options(*command, options->measuring);
-  add_compare_options(*command, *options);
-  on_call(*command, invocation, options,
+  add_selection_options(command, options->measuring);
+  add_compare_options(command, *options);
+  on_call(command, invocation, options,
           [&invocation](CompareOptions& given) { return compare_or_stop(given, invocation); });
 }
 

@@ -12,7 +12,7 @@ namespace tarn::tool {
 namespace {
 
 constexpr int kMostWarmups = 100;
-constexpr double kMostSeconds = 24 * 3600, kMostTolerance = 1000;
+constexpr double kMostSecondsOfServer = 24 * 3600, kMostTolerance = 1000;
 
 void require_runnable(const std::string& name) {
   const Program program = find_program(name);
@@ -34,8 +34,8 @@ void require_valid_load(const CompareOptions& options) {
     throw UsageError("--load needs --port N or --ready TEXT: how else is it known that the server is ready?");
   if (!options.stdin_path.empty() || options.expected_status != 0)
     throw UsageError("--load is of a server, which is stopped: leave out --stdin and --expect-status");
-  require_range("--ready-timeout", options.ready_seconds, 0.001, kMostSeconds);
-  require_range("--idle", options.idle_seconds, 0, kMostSeconds);
+  require_range("--ready-timeout", options.ready_seconds, 0.001, kMostSecondsOfServer);
+  require_range("--idle", options.idle_seconds, 0, kMostSecondsOfServer);
   if (!options.port) return;
   require_range("--port", *options.port, 1, kMostPort);
   require_free_port(*options.port);

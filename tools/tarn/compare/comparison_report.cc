@@ -15,7 +15,7 @@
 namespace tarn::tool {
 namespace {
 
-std::string title_of(const Figure& figure, Unit unit) {
+std::string column_title(const Figure& figure, Unit unit) {
   return *unit.name == 0 ? figure.title : fmt::format("{}, {}", figure.title, unit.name);
 }
 
@@ -122,7 +122,7 @@ Table table_of(const std::vector<Contender>& contenders, std::span<const Figure>
   std::vector<Column> columns = {{"", Alignment::kLeft}};
   std::vector<ColumnGroup> groups = {{"", 1}};
   for (const Figure& figure : figures) {
-    groups.push_back({title_of(figure, figure.unit()), 3});
+    groups.push_back({column_title(figure, figure.unit()), 3});
     columns.insert(columns.end(), {{"median"}, {"±"}, {title_of_ratio(figure)}});
   }
   Table table(std::move(columns));
@@ -197,7 +197,7 @@ Table table_of(const SuiteTable& rows) {
   double largest = 0;
   for (const ProgramFigure& row : rows) largest = std::max(largest, row.figure.largest());
   const Unit unit = unit_for(figure.quantity, largest);
-  std::vector<Column> columns = {{title_of(figure, unit), Alignment::kLeft}};
+  std::vector<Column> columns = {{column_title(figure, unit), Alignment::kLeft}};
   for (const Entry<ProgramRun>& entry : first) columns.push_back({entry.allocator.name});
   Table table(std::move(columns));
   for (const ProgramFigure& row : rows) {

@@ -4,7 +4,7 @@
 
 #include "engine/rounds/comparison.h"
 #include "report/results.h"
-#include "system/terminal/styled_text.h"
+#include "system/terminal/terminal.h"
 
 namespace tarn::tool {
 

@@ -92,10 +92,7 @@ SuiteContender contender_of(const Json& json) {
 }
 
 Suite SuiteReader::suite_of(const Json& json) const {
-  Suite suite = {.setup = words_of(json.value("setup", Json::array())),
-                 .environment = {},
-                 .contenders = {},
-                 .programs = {}};
+  Suite suite = {.setup = words_of(json.value("setup", Json::array()))};
   const Json environment = json.value("environment", Json::object()),
              figures = json.value("figures", Json::array());
   for (const auto& [name, value] : environment.items()) suite.environment.emplace_back(name, value);
@@ -126,12 +123,9 @@ void make_inputs(const Suite& suite, const fs::path& work, const Environment& en
   std::vector<std::string> command = suite.setup;
   if (const Program program = find_on_path(command.front(), environment); !program.path.empty())
     command.front() = program.path;
-  const RunResult run = session.run({.command = std::move(command),
-                                     .environment = {},
-                                     .directory = work.string(),
-                                     .timeout_seconds = kSetupSeconds,
-                                     .on_tick = {}},
-                                    {kSystemName, ""}, environment);
+  const RunResult run = session.run(
+      {.command = std::move(command), .directory = work.string(), .timeout_seconds = kSetupSeconds},
+      {kSystemName, ""}, environment);
   session.progress().clear();
   if (run.ending == Ending::kInterrupted) throw Interrupted{run.code};
   if (run.ending != Ending::kExited || run.code != 0)

@@ -34,9 +34,9 @@ struct SuiteContender {
 
 struct Suite {
   std::vector<std::string> setup;
-  Settings environment;
-  std::vector<SuiteContender> contenders;
-  std::vector<Workload> programs;
+  Settings environment = {};
+  std::vector<SuiteContender> contenders = {};
+  std::vector<Workload> programs = {};
 };
 
 /// \param name of a suite that comes with the tool, or a file. \throws UsageError for what is none

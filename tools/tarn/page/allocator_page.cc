@@ -11,7 +11,7 @@
 namespace tarn::tool {
 namespace {
 
-std::string text_of(double value, const Figure& figure) {
+std::string value_text(double value, const Figure& figure) {
   if (figure.quantity == Quantity::kBytes) return format_bytes(value);
   return figure.quantity == Quantity::kSeconds ? format_seconds(value)
                                                : format_count(static_cast<std::uint64_t>(value));
@@ -69,7 +69,7 @@ Json inverted_bars(const Figures& figures, const Figure& figure) {
             {.lower_quartile = value / own.upper_quartile,
              .median = value / own.median,
              .upper_quartile = value / own.lower_quartile},
-            text_of(own.median, figure));
+            value_text(own.median, figure));
   }
   return bars;
 }
@@ -77,7 +77,7 @@ Json inverted_bars(const Figures& figures, const Figure& figure) {
 Json cell_of(const Figure& figure, std::size_t contender) {
   const Summary& own = figure.summaries[contender];
   const Mark mark = figure.mark_of(contender);
-  std::string text = text_of(own.median, figure);
+  std::string text = value_text(own.median, figure);
   if (mark != Mark::kPlain) text += fmt::format(" {}", sign_of(mark));
   return page_cell(text, mark,
                    {{"small", own.count > 1 ? fmt::format("±{:.1f} %", own.spread_percent()) : ""}});

@@ -5,14 +5,14 @@
 
 #include <cstdlib>
 
-#include "observer/text/page_text.h"
+#include "observer/text/json_text.h"
 #include "plots_assets.h"
 #include "system/figures/format.h"
 
 namespace tarn::tool {
 namespace {
 
-double rounded(double value) { return std::strtod(fmt::format("{:.4g}", value).c_str(), nullptr); }
+double to_four_digits(double value) { return std::strtod(fmt::format("{:.4g}", value).c_str(), nullptr); }
 
 Json part_of(const char* kind, const std::string& title, const std::string& note) {
   Json json = {{"kind", kind}, {"title", title}};
@@ -48,10 +48,10 @@ Json bars_part(const std::string& title, const std::string& note, Json axis,
 }
 
 void add_bar(Json& bars, std::size_t contender, const Summary& length, const std::string& note) {
-  Json bar = {{"c", contender}, {"value", rounded(length.median)}};
+  Json bar = {{"c", contender}, {"value", to_four_digits(length.median)}};
   if (has_quartiles(length)) {
-    bar["low"] = rounded(length.lower_quartile);
-    bar["high"] = rounded(length.upper_quartile);
+    bar["low"] = to_four_digits(length.lower_quartile);
+    bar["high"] = to_four_digits(length.upper_quartile);
   }
   if (!note.empty()) bar["note"] = note;
   bars["bars"].push_back(std::move(bar));
@@ -63,10 +63,10 @@ Json lines_part(const std::string& title, const std::string& x_title, Json label
 }
 
 Json line_point(std::size_t place, const Summary& height) {
-  Json json = {place, rounded(height.median)};
+  Json json = {place, to_four_digits(height.median)};
   if (has_quartiles(height)) {
-    json.push_back(rounded(height.lower_quartile));
-    json.push_back(rounded(height.upper_quartile));
+    json.push_back(to_four_digits(height.lower_quartile));
+    json.push_back(to_four_digits(height.upper_quartile));
   }
   return json;
 }
@@ -75,7 +75,7 @@ Json curves_part(const std::string& title, const std::string& note, Json x, Json
   return plot_of("curves", title, note, std::move(x), std::move(y), "series");
 }
 
-Json curve_point(double x, double y) { return {rounded(x), rounded(y)}; }
+Json curve_point(double x, double y) { return {to_four_digits(x), to_four_digits(y)}; }
 
 void add_series(Json& part, Json whose, Json points) {
   if (points.empty()) return;
@@ -89,7 +89,7 @@ Json scatter_part(const std::string& title, const std::string& note, Json x, Jso
 
 void add_point(Json& scatter, std::size_t contender, double x, double y, Dot dot) {
   scatter["points"].push_back(
-      {{"c", contender}, {"x", rounded(x)}, {"y", rounded(y)}, {"part", dot == Dot::kHollow}});
+      {{"c", contender}, {"x", to_four_digits(x)}, {"y", to_four_digits(y)}, {"part", dot == Dot::kHollow}});
 }
 
 Json table_part(const std::string& title, const std::string& note, Json columns, const std::string& fold) {
@@ -105,7 +105,7 @@ Json page_cell(const std::string& text, Mark mark, const Json& more) {
   Json cell = {{"text", text}};
   if (mark != Mark::kPlain) cell["mark"] = kMarks[static_cast<std::size_t>(mark)];
   for (const auto& [name, value] : more.items())
-    if (value != "") cell[name] = value.is_number_float() ? Json(rounded(value.get<double>())) : value;
+    if (value != "") cell[name] = value.is_number_float() ? Json(to_four_digits(value.get<double>())) : value;
   return cell.size() == 1 ? cell["text"] : cell;
 }
 

@@ -10,18 +10,15 @@
 #include "commands/commands.h"
 #include "look/processes/target.h"
 #include "observer/watch/watch_beat.h"
-#include "profile/documents/profile_json.h"
+#include "profile/documents/documents.h"
 #include "profile/reports/growth.h"
 #include "profile/reports/top_sites.h"
 #include "profile/stacks/json.h"
 #include "profile/taken/profile_documents.h"
-#include "profile/taken/sample_interval.h"
-#include "profile/taken/symbol_places.h"
 #include "profile/taken/taken_profile.h"
 #include "system/figures/clock.h"
 #include "system/figures/format.h"
 #include "system/files/output_files.h"
-#include "system/files/usage_error.h"
 #include "system/processes/signals.h"
 #include "system/terminal/progress.h"
 #include "system/terminal/terminal.h"
@@ -29,8 +26,7 @@
 namespace tarn::tool {
 namespace {
 
-constexpr double kLongestTime = 24 * 3600;  // seconds
-constexpr std::size_t kWidthOfPipe = 100;
+constexpr double kLongestProfile = 24 * 3600;  // seconds
 
 struct ProfileOptions {
   Target target;
@@ -45,7 +41,7 @@ struct ProfileOptions {
   }
 };
 
-constexpr const char* kExamples =
+constexpr const char* kProfileExamples =
     "  tarn profile game_server                      what is live after 30 s, by the calls that asked for "
     "it\n"
     "  tarn profile 4711 --for 5 -o heap.pb.gz       then: go tool pprof -http=: heap.pb.gz\n"
@@ -104,8 +100,7 @@ class Profiler {
     if (source_->kind() != observer::SourceKind::kProcess) return show_what_is_there();
     if (const std::uint64_t interval = words_.interval(); interval != 0) {
       fmt::print(stderr,
-                 "tarn: a profile is on already, a sample each {}: it stays on, and --interval is "
-                 "ignored\n",
+                 "tarn: a profile is on already, a sample each {}: it stays on, and --interval is ignored\n",
                  format_bytes(static_cast<double>(interval)));
       take(interval, nullptr);
     } else {
@@ -155,9 +150,9 @@ class Profiler {
 
   void tell_switched_off() {
     progress_.clear();
-    fmt::print(stderr,
-               "tarn: the profile was ended early: by the program, or since this tool was stopped for "
-               "seconds\n");
+    fmt::print(
+        stderr,
+        "tarn: the profile was ended early: by the program, or since this tool was stopped for seconds\n");
   }
 
   [[noreturn]] void throw_ended(double seconds) {
@@ -197,7 +192,7 @@ class Profiler {
                                              : profile::profile_json(*profile_)));
       return 0;
     }
-    const std::size_t columns = columns_of(STDOUT_FILENO, kWidthOfPipe);
+    const std::size_t columns = columns_of(STDOUT_FILENO, kWidthOfText);
     if (first_)
       fmt::print("{}", profile::growth_text(growth_between(*first_, *profile_), options_.rows, columns));
     else
@@ -218,7 +213,7 @@ class Profiler {
 };
 
 int profile_program(const ProfileOptions& options) {
-  require_range("--for", options.seconds, 0.01, kLongestTime);
+  require_range("--for", options.seconds, 0.01, kLongestProfile);
   require_profile_files(options.files);
   static_cast<void>(sample_interval(options.interval));
   return Profiler(options).run();
@@ -227,25 +222,25 @@ int profile_program(const ProfileOptions& options) {
 }  // namespace
 
 void add_profile_command(CLI::App& app, Invocation& invocation) {
-  CLI::App* command = add_command(app, "profile", "Sample who asks for a running program's memory.",
-                                  "tarn profile PID|NAME [OPTIONS]", kExamples);
+  CLI::App& command = add_command(app, "profile", "Sample who asks for a running program's memory.",
+                                  "tarn profile PID|NAME [OPTIONS]", kProfileExamples);
   auto options = std::make_shared<ProfileOptions>();
-  add_target(*command, options->target);
-  add_value(*command, "--for S", options->seconds, "Seconds until it is switched off again (30)");
-  add_value(*command, "--interval BYTES", options->interval,
+  add_target(command, options->target);
+  add_value(command, "--for S", options->seconds, "Seconds until it is switched off again (30)");
+  add_value(command, "--interval BYTES", options->interval,
             "Bytes from one sample to the next, on average; 1 takes every block (512K)");
-  add_values(*command, "-o,--output FILE", options->files,
+  add_values(command, "-o,--output FILE", options->files,
              "Write to a file, whose ending says how: " + profile_forms_in_words() + "; repeatable");
-  command->add_flag("--stop", options->stops,
-                    "Stop all threads for some microseconds at the start, so that each notices at its next "
-                    "call; else the first slow call of one tells all others");
-  command->add_flag("--allocated", options->shows_allocated,
-                    "Tell of all that was allocated meanwhile, not of what is live");
-  command->add_flag("--growth", options->shows_growth,
-                    "Tell what became more and less between a tenth of the time and the end");
-  add_value(*command, "--top N", options->rows, "The most rows of a table; 0: all (20)");
-  command->add_flag("--json", options->as_json, "Print JSON");
-  on_call(*command, invocation, options, profile_program);
+  add_flag(command, "--stop", options->stops,
+           "Stop all threads for some microseconds at the start, so that each notices at its next call; else "
+           "the first slow call of one tells all others");
+  add_flag(command, "--allocated", options->shows_allocated,
+           "Tell of all that was allocated meanwhile, not of what is live");
+  add_flag(command, "--growth", options->shows_growth,
+           "Tell what became more and less between a tenth of the time and the end");
+  add_value(command, "--top N", options->rows, "The most rows of a table; 0: all (20)");
+  add_flag(command, "--json", options->as_json, "Print JSON");
+  on_call(command, invocation, options, profile_program);
 }
 
 }  // namespace tarn::tool

@@ -8,7 +8,7 @@
 
 #include "engine/rounds/entry.h"
 #include "system/figures/format.h"
-#include "system/terminal/styled_text.h"
+#include "system/terminal/terminal.h"
 
 namespace tarn::tool {
 

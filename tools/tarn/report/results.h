@@ -2,7 +2,6 @@
 // measures; docs/command.md says what the names of fields do not.
 #pragma once
 #include <string>
-#include <vector>
 
 #include "observer/text/json_text.h"
 #include "report/figures.h"

@@ -3,17 +3,22 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "system/terminal/styled_text.h"
+#include "system/terminal/terminal.h"
 
 namespace tarn::tool {
 
 enum class Alignment : std::uint8_t { kLeft, kRight };
 
+/// A title alone is a column too.
 struct Column {
+  Column(const char* words, Alignment side = Alignment::kRight) : title(words), alignment(side) {}
+  Column(std::string words, Alignment side = Alignment::kRight) : title(std::move(words)), alignment(side) {}
+
   std::string title;
-  Alignment alignment = Alignment::kRight;
+  Alignment alignment;
 };
 
 /// A heading over the next `column_count` columns.
@@ -22,9 +27,13 @@ struct ColumnGroup {
   std::size_t column_count;
 };
 
+/// A text alone is a cell too.
 struct Cell {
+  Cell(const char* words = "", Style look = Style::kPlain) : text(words), style(look) {}
+  Cell(std::string words, Style look = Style::kPlain) : text(std::move(words)), style(look) {}
+
   std::string text;
-  Style style = Style::kPlain;
+  Style style;
 };
 
 /// Pieces of text beside each other.

@@ -40,10 +40,7 @@ Environment environment_of(const RunOptions& options) {
   Environment environment;
   environment.preload(find_tarn_library());
   if (!options.conf_file.empty()) environment.set("TARN_CONF_FILE", checked_conf_file(options.conf_file));
-  for (const std::string& setting : options.settings) {
-    const auto [name, value] = parse_setting(setting);
-    environment.set(name, value);
-  }
+  set_options(environment, options.settings);
   return environment;
 }
 
@@ -92,11 +89,8 @@ int run_with_statistics(const std::vector<std::string>& command, Environment env
   const std::string file_prefix = (directory.path() / "stats").string();
   environment.set("TARN_STATS_FILE", file_prefix);
   environment.set("TARN_COUNT_CALLS", "1");
-  const RunResult run = run_program({.command = command,
-                                     .environment = environment.entries(),
-                                     .streams = Streams::kInherited,
-                                     .on_tick = {}},
-                                    signals);
+  const RunResult run = run_program(
+      {.command = command, .environment = environment.entries(), .streams = Streams::kInherited}, signals);
   if (run.ending == Ending::kNotStarted) return report_not_started(command.front(), run.code);
   const std::filesystem::path own_file = fmt::format("{}.{}", file_prefix, run.pid);
   const std::optional<Json> statistics = parse_statistics(read_file(own_file).value_or(""));
@@ -123,7 +117,7 @@ int run(const std::vector<std::string>& command, const RunOptions& options) {
 }  // namespace
 
 void add_run_command(CLI::App& app, Invocation& invocation) {
-  CLI::App* command =
+  CLI::App& command =
       add_command(app, "run", "Run a program on the pool.",
                   "tarn run [--stats|--profile|--leaks] [OPTIONS] -- PROGRAM [ARGS...]",
                   "  tarn run -- python3 server.py\n"
@@ -134,15 +128,15 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
                   "  tarn run --conf tarn.conf -- ./server            with the options that tarn tune found\n"
                   "  tarn run --set classes=lfh128 --set decay=500ms --json stats.json -- ./server\n");
   auto options = std::make_shared<RunOptions>();
-  command->add_flag("--stats", options->prints_statistics,
-                    "When it ends, print what it used and wasted, on standard error");
-  add_value(*command, "--json FILE", options->json_file, "Write the same as JSON");
-  add_value(*command, "--conf FILE", options->conf_file,
+  add_flag(command, "--stats", options->prints_statistics,
+           "When it ends, print what it used and wasted, on standard error");
+  add_value(command, "--json FILE", options->json_file, "Write the same as JSON");
+  add_value(command, "--conf FILE", options->conf_file,
             "Take the library's options from this file, as TARN_CONF_FILE does; --set wins");
-  add_values(*command, "--set KEY=VALUE", options->settings,
+  add_values(command, "--set KEY=VALUE", options->settings,
              "Set an option of the library (see tarn options); repeatable");
-  add_profile_options(*command, options->profile);
-  on_call(*command, invocation, options, [&invocation](RunOptions& given) {
+  add_profile_options(command, options->profile);
+  on_call(command, invocation, options, [&invocation](RunOptions& given) {
     require_program(invocation, "run");
     given.profile.json_file = given.json_file;
     if (given.prints_statistics && given.profile.is_wanted())

@@ -170,39 +170,31 @@ std::optional<Json> parse_statistics(const std::string& text) {
 }
 
 Table waste_table(const Json& statistics, std::size_t most) {
-  Table table({{"  block bytes"}, {"allocated"}, {"requested"}, {"given"}, {"waste"}, {"wasted"}});
+  Table table({"  block bytes", "allocated", "requested", "given", "waste", "wasted"});
   for (const Json& size_class : most_wasteful(statistics, most))
-    table.add_row({{count(size_class, "block_bytes")},
-                   {count(size_class, "allocate")},
-                   {bytes(size_class, "requested_bytes")},
-                   {bytes(size_class, "given_bytes")},
-                   {format_percent(waste_percent(size_class))},
-                   {format_bytes(wasted_bytes(size_class))}});
+    table.add_row({count(size_class, "block_bytes"), count(size_class, "allocate"),
+                   bytes(size_class, "requested_bytes"), bytes(size_class, "given_bytes"),
+                   format_percent(waste_percent(size_class)), format_bytes(wasted_bytes(size_class))});
   return table;
 }
 
 Table pool_table(const Json& statistics, std::size_t most) {
   Table table({{"  pool", Alignment::kLeft},
                {"kind", Alignment::kLeft},
-               {"block"},
-               {"live"},
-               {"live bytes"},
-               {"peak"},
-               {"limit"},
-               {"mapped"},
-               {"waste"},
-               {"refused"}});
+               "block",
+               "live",
+               "live bytes",
+               "peak",
+               "limit",
+               "mapped",
+               "waste",
+               "refused"});
   for (const Json& pool : largest_pools(statistics, most))
-    table.add_row({{pool_title(pool)},
-                   {text_member(pool, "kind")},
-                   {number(pool, "block_bytes") == 0 ? "any" : count(pool, "block_bytes")},
-                   {count(pool, "live_count")},
-                   {bytes(pool, "live_bytes")},
-                   {bytes(pool, "peak_live_bytes")},
-                   {limit_text(pool)},
-                   {bytes(pool, "mapped_bytes")},
-                   {bytes(pool, "waste_bytes")},
-                   {count(pool, "refusals")}});
+    table.add_row({pool_title(pool), text_member(pool, "kind"),
+                   number(pool, "block_bytes") == 0 ? "any" : count(pool, "block_bytes"),
+                   count(pool, "live_count"), bytes(pool, "live_bytes"), bytes(pool, "peak_live_bytes"),
+                   limit_text(pool), bytes(pool, "mapped_bytes"), bytes(pool, "waste_bytes"),
+                   count(pool, "refusals")});
   return table;
 }
 

@@ -7,10 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-
-#include "trace/player/shared_array.h"
 
 namespace tarn::trace::player {
 namespace {

@@ -1,13 +1,33 @@
 // What all replaying threads share: the script, the slots, how far each of them is, and the samples.
 #pragma once
+#include <sys/mman.h>
 #include <time.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 
 #include "trace/script.h"
 
 namespace tarn::trace::player {
+
+[[noreturn]] inline void fail(const char* what) {
+  std::fprintf(stderr, "tarn_replay: %s\n", what);
+  std::exit(1);
+}
+
+/// An array of the replaying program itself: a shared mapping, which the kernel does not count as anonymous
+/// memory: what it counts are the blocks of the replayed calls, and what their allocator needs.
+/// Zeros; never given back. \post ends the program if there is no memory
+template <typename T>
+T* shared_array(std::size_t count) {
+  void* const array = mmap(nullptr, count * sizeof(T) + 1, PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (array == MAP_FAILED) fail("no memory for the replay's own tables");
+  return static_cast<T*>(array);
+}
 
 enum class Reading : std::uint8_t {
   kExact,  // walks all pages: /proc/self/smaps_rollup
@@ -134,5 +154,18 @@ class Crew {
   double sampling_seconds_ = 0;
   std::uint64_t bytes_at_start_ = 0;
 };
+
+// -- One thread's steps, carried out ---------------------------------------------------------------------
+
+enum class Checks : std::uint8_t { kNone, kContents };
+
+/// \post ends the program with a line if a block is not what it must be
+void work(Crew& crew, std::uint32_t thread, Checks checks);
+
+/// The contents of all blocks that are still live. \pre no thread works any more
+void check_live_blocks(Crew& crew);
+
+/// What a thread's samples of calls need; before work begins.
+void prepare_latencies(Crew& crew, std::uint32_t thread);
 
 }  // namespace tarn::trace::player

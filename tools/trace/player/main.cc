@@ -13,8 +13,6 @@
 #include <cstring>
 
 #include "trace/player/crew.h"
-#include "trace/player/shared_array.h"
-#include "trace/player/worker.h"
 
 namespace tarn::trace::player {
 namespace {

@@ -1,12 +1,10 @@
 // The loop over steps.
-#include "trace/player/worker.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
-#include "trace/player/shared_array.h"
+#include "trace/player/crew.h"
 
 namespace tarn::trace::player {
 namespace {

@@ -271,7 +271,9 @@ TEST(StatFields, EveryFigureIsInTheJson) {
     }
   }
   for (const ClassField& field : kClassFields)
-    EXPECT_NE(json.find('"' + std::string(field.key) + "\":"), std::string::npos);
+    if (field.key[0] != '\0') {
+      EXPECT_NE(json.find('"' + std::string(field.key) + "\":"), std::string::npos);
+    }
   tarn::deallocate_batch(blocks.data(), blocks.size());
 }
 

@@ -3,7 +3,6 @@
 #include <gnu/libc-version.h>
 
 #include "observe/leaks/leak_blocks.h"
-#include "observe/leaks/leak_suppressions.h"
 #include "support/prelude.h"
 
 namespace tarn::internal {

@@ -2,9 +2,9 @@
 
 #include <gnu/libc-version.h>
 
-#include "observe/profile/loaded_modules.h"
-#include "observe/profile/mapped_array.h"
+#include "observe/profile/code_modules.h"
 #include "observe/profile/samples.h"
+#include "os/memory/mapped_array.h"
 #include "support/prelude.h"
 #include "support/sanitizer.h"
 #include "tarn/heap.h"
@@ -182,7 +182,7 @@ os::Fault refuse_maps(os::Call call) {
 }
 
 TEST(MappedArray, KeepsItsElementsWhileItGrows) {
-  MappedArray<std::uint32_t> numbers;
+  os::MappedArray<std::uint32_t> numbers;
   for (std::uint32_t i = 0; i < 100'000; ++i) ASSERT_TRUE(numbers.push(i));
   ASSERT_EQ(numbers.size(), 100'000u);
   for (std::uint32_t i = 0; i < 100'000; ++i) ASSERT_EQ(numbers[i], i);
@@ -191,11 +191,11 @@ TEST(MappedArray, KeepsItsElementsWhileItGrows) {
 }
 
 TEST(MappedArray, IsUnchangedWhereMemoryIsRefused) {
-  MappedArray<std::uint32_t> numbers;
+  os::MappedArray<std::uint32_t> numbers;
   ASSERT_TRUE(numbers.push(7));
   os::set_fault_hook_for_test(refuse_maps);
   EXPECT_FALSE(numbers.reserve(1'000'000));
-  EXPECT_FALSE(MappedArray<char>().push('x'));
+  EXPECT_FALSE(os::MappedArray<char>().push('x'));
   os::set_fault_hook_for_test(nullptr);
   EXPECT_EQ(numbers.size(), 1u);
   EXPECT_EQ(numbers[0], 7u);

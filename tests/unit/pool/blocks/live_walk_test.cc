@@ -2,7 +2,7 @@
 
 #include "pool/blocks/block_pool_state.h"
 #include "support/prelude.h"
-#include "tarn/detail/live_bits.h"
+#include "tarn/detail/handle_slots.h"
 #include "tarn/object_pool.h"
 #include "unit/pool/over_malloc.h"
 

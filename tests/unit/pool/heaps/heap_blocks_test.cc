@@ -1,5 +1,4 @@
 #include "general/pools/system_blocks.h"
-#include "pool/heaps/call_rate.h"
 #include "pool/heaps/heap_state.h"
 #include "support/prelude.h"
 #include "support/sanitizer.h"

@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kResultOf = "tarn bench";
 
 /// More digits than these tell nothing.
-double rounded(double value) {
+double to_six_digits(double value) {
   if (value == 0 || !std::isfinite(value)) return value;
   const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) - 5);
   return unit >= 1 ? std::round(value / unit) * unit
@@ -39,7 +39,7 @@ Json summary_json(const BenchDocument& document, const RowSamples& samples, cons
   }
   Json json = compared_to_json(own, best, of_system);
   for (Json& value : json)
-    if (value.is_number_float()) value = rounded(value.get<double>());
+    if (value.is_number_float()) value = to_six_digits(value.get<double>());
   return json;
 }
 
@@ -108,16 +108,6 @@ std::string with_lines(Json object, const char* last_member, const std::vector<s
                      fmt::join(elements, "," + line_begin));
 }
 
-BenchRow row_from(const std::string& group, const Json& json) {
-  return {.group = group,
-          .name = json.at("row"),
-          .series = json.at("series"),
-          .bytes = json.at("bytes"),
-          .threads = json.at("threads"),
-          .is_cold = json.at("cold"),
-          .metric = json.at("metric")};
-}
-
 /// A library's path; its name alone when it lies beside the tool.
 std::string told(const std::string& library) {
   const fs::path path = library;
@@ -172,7 +162,7 @@ void read_groups(const Json& json, BenchDocument& document) {
 }  // namespace
 
 BenchDocument document_of(const BenchPlan& plan, BenchResults results, Json header) {
-  BenchDocument document = {.header = std::move(header), .contenders = {}, .results = std::move(results)};
+  BenchDocument document = {.header = std::move(header), .results = std::move(results)};
   for (const BenchContender& contender : plan.contenders)
     document.contenders.push_back({contender.name, contender.kind, contender.version, told(contender.library),
                                    contender.is_synchronised});

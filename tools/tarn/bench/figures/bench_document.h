@@ -19,7 +19,7 @@ struct DocumentContender {
 
 struct BenchDocument {
   Json header;  // what result_header() gives, and how it was measured
-  std::vector<DocumentContender> contenders;
+  std::vector<DocumentContender> contenders = {};
   BenchResults results;
 };
 

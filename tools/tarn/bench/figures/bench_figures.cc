@@ -12,7 +12,7 @@
 namespace tarn::tool {
 namespace {
 
-constexpr const char* kRounds = "rounds";
+constexpr const char* kRoundsMetric = "rounds";
 
 std::optional<double> value_of(const Json& run, const std::string& metric) {
   const auto found = run.find(metric);
@@ -174,7 +174,7 @@ std::vector<RoundsOfRow> rows_of_few_rounds(const BenchDocument& document, std::
     for (const RowSamples& samples : group.rows) {
       if (samples.row.is_cold) continue;
       for (const auto& [contender, runs] : samples.runs) {
-        const Summary rounds = summary_of(samples, contender, kRounds);
+        const Summary rounds = summary_of(samples, contender, kRoundsMetric);
         if (rounds.count == 0 || rounds.minimum > static_cast<double>(most)) continue;
         found.push_back(
             {static_cast<std::uint64_t>(rounds.minimum),

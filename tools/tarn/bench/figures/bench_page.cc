@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "bench/figures/bench_report.h"
-#include "bench/figures/group_figures.h"
 #include "page/page_document.h"
 #include "system/figures/format.h"
 
@@ -106,11 +105,10 @@ Json pools_table(const BenchDocument& document) {
 Json overview(const BenchDocument& document) {
   Json section = page_section(
       "Overview", Level::kMain, "overview",
-      Json::array(
-          {"Each figure is a contender's speed as a share of the best of the row, the geometric mean over a "
-           "group's rows: 1.00 is the best in every row, 0.50 takes twice the time (or memory, where that "
-           "is what the group measures). Marked: the best of the group, pools included. †: ran in fewer "
-           "rows than others, and is not marked."}));
+      Json::array({"Each figure is a contender's speed as a share of the best of the row, the geometric mean "
+                   "over a group's rows: 1.00 is the best in every row, 0.50 takes twice the time (or "
+                   "memory, where that is what the group measures). Marked: the best of the group, pools "
+                   "included. †: ran in fewer rows than others, and is not marked."}));
   section["parts"].push_back(overview_table(document));
   if (Json pools = pools_table(document); !pools["rows"].empty())
     section["parts"].push_back(std::move(pools));
@@ -193,13 +191,11 @@ Json contenders_section(const Json& contenders) {
   for (const Json& one : contenders)
     table["rows"].push_back(
         contender_row(table["rows"].size(), Json::array({one.at("name"), in_words(one.at("what"))})));
-  Json section = page_section(
-      "Contenders", Level::kMain, "contenders",
-      Json::array(
-          {"Every figure is a median over rounds; thin lines through marks span the quartiles. The "
-           "contenders "
-           "took turns within a round. Only comparisons within this page mean anything: another machine "
-           "gives other figures."}));
+  Json section =
+      page_section("Contenders", Level::kMain, "contenders",
+                   Json::array({"Every figure is a median over rounds; thin lines through marks span the "
+                                "quartiles. The contenders took turns within a round. Only comparisons "
+                                "within this page mean anything: another machine gives other figures."}));
   section["parts"].push_back(std::move(table));
   return section;
 }

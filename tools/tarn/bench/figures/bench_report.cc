@@ -101,7 +101,7 @@ std::string rows_of_group(const BenchDocument& document, const GroupSamples& gro
          table.render(colour);
 }
 
-std::string source_section(const BenchDocument& document, const SourceInfo& source, Detail detail,
+std::string source_section(const BenchDocument& document, const SourceInfo& source, BenchDetail detail,
                            Colour colour) {
   const std::vector<const GroupSamples*> groups = groups_of_source(document, source.id);
   const Table table = source_table(document, source.id);
@@ -115,7 +115,7 @@ std::string source_section(const BenchDocument& document, const SourceInfo& sour
         "Published: {}\nMeasured, as means over the rows, then from the least to the most over the block "
         "sizes:\n{}",
         source.claim, words);
-  if (detail == Detail::kRows)
+  if (detail == BenchDetail::kRows)
     for (const GroupSamples* group : groups) {
       text += rows_of_group(document, *group, {}, colour);
       for (const std::string& metric : details_of(*group))
@@ -142,9 +142,8 @@ std::string heading(const BenchDocument& document) {
 constexpr const char* kLegend =
     "Speed beside the best of each row, geometric means over a group's rows: 1.00 is the best everywhere, "
     "0.80 is 0.8 times\nas fast. Memory as a multiple of the leanest of each row, less is better: peak is "
-    "RSS "
-    "since the row began, after when its\nblocks are freed. * the best of a column, ~ a mean over fewer rows "
-    "than others have. Differences below the noise of a\nrow are told by --rows (=).\n";
+    "RSS since the row began, after when its\nblocks are freed. * the best of a column, ~ a mean over fewer "
+    "rows than others have. Differences below the noise of a\nrow are told by --rows (=).\n";
 
 std::string words_on_quick() {
   std::vector<const char*> waiting;
@@ -165,12 +164,11 @@ std::string words_on_rounds(const BenchDocument& document) {
     return rows_of_few_rounds(document, UINT64_MAX).empty()
                ? ""
                : fmt::format(
-                     "Each sample of a warm row rests on {} rounds of its workload or more; a cold row's "
-                     "is the first round of a process.\n",
+                     "Each sample of a warm row rests on {} rounds of its workload or more; a cold row's is "
+                     "the first round of a process.\n",
                      kLeastRounds);
   std::string text = fmt::format(
-      "{} figures rest on fewer than {} rounds of their workload; --scale gives "
-      "them more time:\n",
+      "{} figures rest on fewer than {} rounds of their workload; --scale gives them more time:\n",
       few.size(), kLeastRounds);
   for (std::size_t i = 0; i < std::min(few.size(), kShown); ++i)
     text += fmt::format("    {}: {}\n", few[i].where, few[i].least);
@@ -200,7 +198,7 @@ Table source_table(const BenchDocument& document, const std::string& source) {
   return table;
 }
 
-std::string bench_report(const BenchDocument& document, Detail detail, Colour colour) {
+std::string bench_report(const BenchDocument& document, BenchDetail detail, Colour colour) {
   std::string text = heading(document);
   bool has_table = false;
   for (const SourceInfo& source : bench_sources()) {

@@ -1,6 +1,4 @@
 // A group's axis says which rows stand beside each other; each of them is a column of a figure.
-#include "bench/figures/group_figures.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "bench/figures/bench_report.h"
 #include "system/figures/format.h"
 
 namespace tarn::tool {
@@ -22,7 +21,7 @@ constexpr double kNanosecond = 1e-9;
 constexpr double kMostPlainNanoseconds = 9999.5;
 
 /// One place of a figure's axis: a figure of a row.
-struct Column {
+struct FigureColumn {
   std::string label;
   const RowSamples* row;
   std::string metric;
@@ -33,7 +32,7 @@ struct Column {
 struct Sweep {
   std::string title;
   std::string x_title;
-  std::vector<Column> columns;
+  std::vector<FigureColumn> columns;
 };
 
 /// What every figure of a group needs to know of it.
@@ -74,7 +73,7 @@ std::string joined(const std::string& one, const std::string& other) {
   return one.empty() || other.empty() ? one + other : one + ", " + other;
 }
 
-Json bars_of(const GroupView& view, const std::string& title, const Column& column) {
+Json bars_of(const GroupView& view, const std::string& title, const FigureColumn& column) {
   std::vector<RowEntry> entries = column.entries();
   std::erase_if(entries, [](const RowEntry& entry) { return entry.own.median <= 0; });
   std::sort(entries.begin(), entries.end(),
@@ -93,7 +92,7 @@ Json bars_of(const GroupView& view, const std::string& title, const Column& colu
 Json lines_of(const GroupView& view, const Sweep& sweep) {
   Json labels = Json::array();
   std::map<std::size_t, Json> points;  // by contender
-  for (const Column& column : sweep.columns) {
+  for (const FigureColumn& column : sweep.columns) {
     for (const RowEntry& entry : column.entries())
       if (entry.own.median > 0) points[entry.contender].push_back(line_point(labels.size(), entry.own));
     labels.push_back(column.label);
@@ -115,7 +114,7 @@ Json grid_cell(const GroupView& view, const RowEntry* entry) {
 Json grid_of(const GroupView& view, const Sweep& sweep) {
   Json heads = Json::array({sweep.x_title});
   std::vector<std::vector<RowEntry>> columns;
-  for (const Column& column : sweep.columns) {
+  for (const FigureColumn& column : sweep.columns) {
     heads.push_back(column.label);
     columns.push_back(column.entries());
   }
@@ -140,17 +139,17 @@ std::string threads_text(unsigned threads) {
   return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
 }
 
-std::string place_text(const Column& column, const std::string& x_title) {
+std::string place_text(const FigureColumn& column, const std::string& x_title) {
   return x_title == "threads" ? threads_text(column.row->row.threads) : column.label + " " + x_title;
 }
 
 Json figure_of(const GroupView& view, const Sweep& sweep) {
   if (sweep.columns.size() == 1) {
-    const Column& column = sweep.columns.front();
+    const FigureColumn& column = sweep.columns.front();
     return bars_of(view, joined(sweep.title, place_text(column, sweep.x_title)), column);
   }
   std::vector<const RowSamples*> rows;
-  for (const Column& column : sweep.columns) rows.push_back(column.row);
+  for (const FigureColumn& column : sweep.columns) rows.push_back(column.row);
   return contenders_in(rows).size() <= kMostLines ? lines_of(view, sweep) : grid_of(view, sweep);
 }
 

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "system/files/environment.h"
 #include "system/files/files.h"
 #include "system/files/usage_error.h"
 
@@ -18,7 +19,6 @@ namespace {
 constexpr const char* kProgramNames[] = {"bench_peers",     "bench_tarn",     "bench_mimalloc",
                                          "bench_snmalloc",  "bench_rpmalloc", "bench_micro_peers",
                                          "bench_micro_tarn"};
-constexpr std::size_t kMostOutputBytes = 4 << 20;
 constexpr double kAnswerSeconds = 30;
 
 std::vector<std::string> programs_in(const fs::path& directory) {
@@ -36,8 +36,7 @@ std::vector<Json> answer_of(const std::string& program, std::vector<std::string>
   const RunResult run = run_program({.command = std::move(arguments),
                                      .environment = environment.entries(),
                                      .timeout_seconds = kAnswerSeconds,
-                                     .kept_output_bytes = kMostOutputBytes,
-                                     .on_tick = {}},
+                                     .kept_output_bytes = kMostFigureBytes},
                                     signals);
   if (run.ending == Ending::kInterrupted) throw Interrupted{run.code};
   if (run.ending != Ending::kExited || run.code != 0)
@@ -61,10 +60,9 @@ std::vector<std::string> find_bench_programs() {
   const std::vector<std::string> directories = bench_directories();
   for (const std::string& directory : directories)
     if (std::vector<std::string> found = programs_in(directory); !found.empty()) return found;
-  throw UsageError(
-      fmt::format("there are no benchmark programs in {}: build them, or set TARN_BENCH_PROGRAMS to their "
-                  "directory",
-                  fmt::join(directories, " or ")));
+  throw UsageError(fmt::format(
+      "there are no benchmark programs in {}: build them, or set TARN_BENCH_PROGRAMS to their directory",
+      fmt::join(directories, " or ")));
 }
 
 std::vector<Json> json_lines(const std::string& output) {
@@ -85,18 +83,22 @@ std::vector<BenchOffer> offers_of(const std::string& program, SignalWatch& signa
   return offers;
 }
 
+BenchRow row_from(const std::string& group, const Json& json) {
+  return {.group = group,
+          .name = json.at("row"),
+          .series = json.at("series"),
+          .bytes = json.at("bytes"),
+          .threads = json.at("threads"),
+          .is_cold = json.at("cold"),
+          .metric = json.at("metric")};
+}
+
 std::vector<BenchRow> rows_of(const BenchOffer& offer, const BenchShape& shape, SignalWatch& signals) {
   std::vector<std::string> arguments = shape.arguments();
   arguments.insert(arguments.end(), {"--contestant", offer.contestant, "--list"});
   std::vector<BenchRow> rows;
   for (const Json& line : answer_of(offer.program, std::move(arguments), signals))
-    rows.push_back({.group = line.at("group"),
-                    .name = line.at("row"),
-                    .series = line.at("series"),
-                    .bytes = line.at("bytes"),
-                    .threads = line.at("threads"),
-                    .is_cold = line.at("cold"),
-                    .metric = line.at("metric")});
+    rows.push_back(row_from(line.at("group"), line));
   return rows;
 }
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "system/files/environment.h"
 #include "system/processes/signals.h"
 #include "system/runs/runner.h"
 
@@ -46,6 +45,9 @@ struct BenchRow {
   std::vector<std::string> replay = {};  // the arguments of tarn_replay
   std::uint64_t calls = 0;
 };
+
+/// \throws an exception of the JSON library for what is not there
+BenchRow row_from(const std::string& group, const Json& json);
 
 /// Whether the row has a process of its own.
 inline bool is_alone(const BenchRow& row) { return row.is_cold || !row.replay.empty(); }

@@ -12,9 +12,7 @@ namespace tarn::tool {
 namespace {
 
 constexpr int kWrongBlocksStatus = 3;  // bench/program/verify.h
-constexpr std::size_t kMostOutputBytes = 4 << 20;
 constexpr int kMostTimeouts = 2;
-constexpr std::size_t kShownErrorLines = 5;
 
 bool is_replay(const BenchRow* alone) { return alone != nullptr && !alone->replay.empty(); }
 
@@ -36,7 +34,7 @@ BenchRun::BenchRun(const BenchPlan& plan, Session& session)
 
 /// A seat for each contender in each of its groups; and the rows of the results.
 RoundsPlan BenchRun::plan_rounds() {
-  RoundsPlan rounds = {.groups = plan_.groups, .contenders = {}, .seats = {}};
+  RoundsPlan rounds = {.groups = plan_.groups};
   for (const BenchContender& contender : plan_.contenders) rounds.contenders.push_back(contender.name);
   for (std::size_t group = 0; group < plan_.groups.size(); ++group) {
     std::vector<RowSamples>& rows = results_.groups[group].rows;
@@ -86,10 +84,8 @@ std::vector<std::string> BenchRun::command_of(const Turn& turn, const BenchRow* 
 TurnEnd BenchRun::run_process(const Turn& turn, const BenchRow* alone, std::size_t row_count) {
   const BenchContender& contender = plan_.contenders[turn.contender];
   const RunResult run = session_.run({.command = command_of(turn, alone),
-                                      .environment = {},
                                       .timeout_seconds = plan_.timeout_seconds,
-                                      .kept_output_bytes = kMostOutputBytes,
-                                      .on_tick = {}},
+                                      .kept_output_bytes = kMostFigureBytes},
                                      {contender.name, contender.library, contender.settings}, {});
   if (run.ending == Ending::kInterrupted) {
     results_.interrupted_by = run.code;

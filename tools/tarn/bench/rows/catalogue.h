@@ -24,10 +24,10 @@ struct GroupInfo {
   const char* source;  // SourceInfo::id
   const char* title;
   const char* operation;  // what a figure in ns is per; of other units, what it is
-  const char* unit;       // "ns", "bytes", "ratio"
   Axis axis;
-  int most_rounds;     // that are worth their time
-  double row_seconds;  // that a row takes, about: for telling how long a run will last
+  double row_seconds;         // that a row takes, about: for telling how long a run will last
+  const char* unit = "ns";    // or "bytes", "ratio"
+  int most_rounds = 1 << 30;  // that are worth their time; as it is, any
 };
 
 enum class Measure : std::uint8_t { kPercentLess, kTimesAsFast };

@@ -12,7 +12,6 @@
 
 #include "base/options/size_class_presets.h"
 #include "bench/rows/catalogue.h"
-#include "engine/contenders/versions.h"
 #include "system/files/usage_error.h"
 
 namespace tarn::tool {
@@ -137,9 +136,7 @@ BenchContender general_contender(const Allocator& allocator, const Rows& rows,
                                       : allocator.name == kTarnName ? ContenderKind::kTarn
                                                                     : ContenderKind::kGeneral,
                               .version = version_of(allocator, signals),
-                              .library = allocator.library,
-                              .settings = {},
-                              .groups = {}};
+                              .library = allocator.library};
   for (const auto& [offer, of_offer] : rows)
     if (offer.kind == "malloc") add_rows(contender, offer, of_offer, selection);
   return contender;

@@ -32,16 +32,16 @@ inline bool is_ours(ContenderKind kind) { return kind <= ContenderKind::kTarnPre
 struct BenchContender {
   std::string name;
   ContenderKind kind = ContenderKind::kPool;
-  bool is_synchronised = true;                                // several threads may use it at once
-  std::string version;                                        // of what it is
-  std::string library;                                        // preloaded; empty: nothing is
-  std::vector<std::pair<std::string, std::string>> settings;  // of its environment
+  bool is_synchronised = true;                                     // several threads may use it at once
+  std::string version;                                             // of what it is
+  std::string library;                                             // preloaded; empty: nothing is
+  std::vector<std::pair<std::string, std::string>> settings = {};  // of its environment
   /// How each group is run: by which program, as which contestant, with which rows.
   struct Part {
     BenchOffer offer;
     std::vector<BenchRow> rows;
   };
-  std::map<std::string, Part> groups;
+  std::map<std::string, Part> groups = {};
 };
 
 struct BenchSelection {

@@ -7,7 +7,6 @@
 // A trace that cannot be read is told, and the others are used.
 #pragma once
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 

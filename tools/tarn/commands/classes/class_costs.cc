@@ -38,21 +38,13 @@ tune::SizeHistogram read_histogram_file(const std::string& path) {
 }
 
 Table cost_table(const std::vector<TableOfCost>& tables) {
-  Table table({{"table", Alignment::kLeft},
-               {"requested"},
-               {"floor"},
-               {"in slabs"},
-               {"classes used"},
-               {"waste"},
-               {"waste %"}});
+  Table table(
+      {{"table", Alignment::kLeft}, "requested", "floor", "in slabs", "classes used", "waste", "waste %"});
   for (const auto& [name, cost] : tables)
-    table.add_row({{name},
-                   {format_bytes(static_cast<double>(cost.requested))},
-                   {format_bytes(static_cast<double>(cost.floor))},
-                   {format_bytes(cost.blocks)},
-                   {std::to_string(cost.classes)},
-                   {format_bytes(cost.waste())},
-                   {fmt::format("{:.1f}", cost.waste_percent())}});
+    table.add_row({name, format_bytes(static_cast<double>(cost.requested)),
+                   format_bytes(static_cast<double>(cost.floor)), format_bytes(cost.blocks),
+                   std::to_string(cost.classes), format_bytes(cost.waste()),
+                   fmt::format("{:.1f}", cost.waste_percent())});
   return table;
 }
 

@@ -7,14 +7,12 @@
 #include <functional>
 #include <memory>
 
-#include "commands/classes/bucket_list.h"
 #include "commands/classes/class_costs.h"
 #include "commands/classes/size_class_list.h"
 #include "commands/commands.h"
 #include "report/results.h"
 #include "report/table.h"
 #include "system/files/files.h"
-#include "system/files/usage_error.h"
 #include "system/terminal/terminal.h"
 
 namespace tarn::tool {
@@ -39,25 +37,13 @@ struct ClassesOptions {
 };
 
 Table table_of(const std::vector<ListedClass>& classes) {
-  Table table({{"requests"},
-               {"block"},
-               {"stride"},
-               {"slab"},
-               {"blocks"},
-               {"tail"},
-               {"tail %"},
-               {"worst %"},
-               {"mean %"}});
+  Table table({"requests", "block", "stride", "slab", "blocks", "tail", "tail %", "worst %", "mean %"});
   for (const ListedClass& c : classes)
-    table.add_row({{fmt::format("{}..{}", c.smallest_request, c.block_bytes)},
-                   {std::to_string(c.block_bytes)},
-                   {std::to_string(c.stride)},
-                   {std::to_string(c.slab_bytes)},
-                   {std::to_string(c.block_count)},
-                   {std::to_string(c.tail_bytes())},
-                   {fmt::format("{:.1f}", c.tail_percent())},
-                   {fmt::format("{:.1f}", c.worst_waste_percent())},
-                   {fmt::format("{:.1f}", c.mean_waste_percent())}});
+    table.add_row({fmt::format("{}..{}", c.smallest_request, c.block_bytes), std::to_string(c.block_bytes),
+                   std::to_string(c.stride), std::to_string(c.slab_bytes), std::to_string(c.block_count),
+                   std::to_string(c.tail_bytes()), fmt::format("{:.1f}", c.tail_percent()),
+                   fmt::format("{:.1f}", c.worst_waste_percent()),
+                   fmt::format("{:.1f}", c.mean_waste_percent())});
   return table;
 }
 
@@ -76,13 +62,11 @@ Json json_of(const std::vector<ListedClass>& classes) {
 }
 
 Table table_of(const std::vector<Bucket>& buckets) {
-  Table table({{"bucket"}, {"bytes"}, {"block"}, {"waste %"}, {"", Alignment::kLeft}});
+  Table table({"bucket", "bytes", "block", "waste %", {"", Alignment::kLeft}});
   for (const Bucket& bucket : buckets)
-    table.add_row({{std::to_string(bucket.number)},
-                   {std::to_string(bucket.bytes)},
-                   {std::to_string(bucket.served_by)},
-                   {fmt::format("{:.1f}", bucket.waste_percent())},
-                   {bucket.is_class() ? "" : "blocks would not be aligned to 16 bytes"}});
+    table.add_row({std::to_string(bucket.number), std::to_string(bucket.bytes),
+                   std::to_string(bucket.served_by), fmt::format("{:.1f}", bucket.waste_percent()),
+                   bucket.is_class() ? "" : "blocks would not be aligned to 16 bytes"});
   return table;
 }
 
@@ -109,15 +93,15 @@ void print_buckets(Colour colour) {
   const std::vector<Bucket> buckets = list_buckets();
   const auto classes = std::count_if(buckets.begin(), buckets.end(), std::mem_fn(&Bucket::is_class));
   fmt::print(
-      "\nThe {} buckets of the Windows Low Fragmentation Heap: {} are classes here, the others are served "
-      "by the next.\n\n{}",
+      "\nThe {} buckets of the Windows Low Fragmentation Heap: {} are classes here, the others are served by "
+      "the next.\n\n{}",
       buckets.size(), classes, table_of(buckets).render(colour));
 }
 
 std::string price_note(double price) {
   return fmt::format(
-      "Waste is what blocks and {:.0f} bytes for each class in use cost above the floor: requests "
-      "rounded up to 16 bytes.\n",
+      "Waste is what blocks and {:.0f} bytes for each class in use cost above the floor: requests rounded up "
+      "to 16 bytes.\n",
       price);
 }
 
@@ -196,32 +180,30 @@ int print_fit(const ClassesOptions& options) {
 }
 
 void add_options(CLI::App& command, ClassesOptions& options) {
-  CLI::Option* const preset = add_value(command, "--preset NAME", options.preset, kPresetNames.text);
+  const AddedOption preset = add_value(command, "--preset NAME", options.preset, kPresetNames.text);
   add_value(command, "--file FILE", options.file,
             "A table of your own instead, as TARN_CLASSES_FILE names it")
-      ->excludes(preset);
-  CLI::Option* const histogram =
-      add_value(command, "--histogram FILE", options.histogram,
-                "Say what the table wastes for these live sizes: lines of 'size count', or the JSON of "
-                "`tarn profile`");
-  CLI::Option* const fit =
+      .excludes(preset);
+  const AddedOption histogram = add_value(
+      command, "--histogram FILE", options.histogram,
+      "Say what the table wastes for these live sizes: lines of 'size count', or the JSON of `tarn profile`");
+  const AddedOption fit =
       add_value(command, "--fit FILE", options.fit, "Make the table that wastes least for such a file")
-          ->excludes(histogram);
-  add_value(command, "-o,--output FILE", options.output, "Write the table that was made")->needs(fit);
+          .excludes(histogram);
+  add_value(command, "-o,--output FILE", options.output, "Write the table that was made").needs(fit);
   add_value(command, "--price BYTES", options.price, "Bytes that a class in use costs (4096)");
   add_value(command, "--most N", options.most_classes, "Most classes of the table that is made (161)")
-      ->needs(fit);
-  command
-      .add_flag("--merge-small", options.merges_small,
-                "Let sizes up to 1 KiB share classes: less memory, but some nanoseconds a request")
-      ->needs(fit);
-  command.add_flag("--json", options.as_json, "Print JSON");
+      .needs(fit);
+  add_flag(command, "--merge-small", options.merges_small,
+           "Let sizes up to 1 KiB share classes: less memory, but some nanoseconds a request")
+      .needs(fit);
+  add_flag(command, "--json", options.as_json, "Print JSON");
 }
 
 }  // namespace
 
 void add_classes_command(CLI::App& app, Invocation& invocation) {
-  CLI::App* command = add_command(
+  CLI::App& command = add_command(
       app, "classes", "Print size classes and what they waste, or make those that waste least.",
       fmt::format(
           "tarn classes [--preset {} | --file FILE] [--histogram FILE | --fit FILE [-o FILE]] [--json]",
@@ -229,8 +211,8 @@ void add_classes_command(CLI::App& app, Invocation& invocation) {
       "  tarn classes\n  tarn classes --preset lfh128\n  tarn classes --fit sizes.txt -o my.classes\n"
       "  tarn classes --file my.classes --histogram sizes.txt\n");
   auto options = std::make_shared<ClassesOptions>();
-  add_options(*command, *options);
-  on_call(*command, invocation, options, [](const ClassesOptions& given) {
+  add_options(command, *options);
+  on_call(command, invocation, options, [](const ClassesOptions& given) {
     return given.fit.empty() ? print_classes(given) : print_fit(given);
   });
 }

@@ -15,8 +15,8 @@
 namespace tarn::tool {
 namespace {
 
-constexpr std::size_t kMostBytes = 8 * 1024;  // the library reads no more
-constexpr std::size_t kLongestValue = 511;    // and keeps no longer path
+constexpr std::size_t kMostConfBytes = 8 * 1024;  // the library reads no more
+constexpr std::size_t kLongestValue = 511;        // and keeps no longer path
 
 /// \param place the file and the line
 void check_pair(const std::string& place, const internal::OptionPair& pair) {
@@ -34,7 +34,7 @@ void check_pair(const std::string& place, const internal::OptionPair& pair) {
 std::string text_of_conf(const std::string& path) {
   const std::optional<std::string> text = is_file(path) ? read_file(path) : std::nullopt;
   if (!text) throw UsageError(fmt::format("cannot read the options of '{}': it is no file", path));
-  if (text->size() > kMostBytes)
+  if (text->size() > kMostConfBytes)
     throw UsageError(fmt::format("{} is larger than the 8 KiB that the library reads of options", path));
   return *text;
 }

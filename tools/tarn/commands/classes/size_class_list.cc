@@ -17,6 +17,15 @@ ListedClass listed(const internal::ClassGeometry& geometry, std::uint32_t smalle
           .block_count = geometry.block_count};
 }
 
+// -- Buckets ---------------------------------------------------------------------------------------------
+
+/// Buckets of one granularity, from where the last end.
+struct BucketRow {
+  unsigned count;
+  std::uint32_t granularity;  // bytes
+};
+constexpr BucketRow kBucketRows[] = {{32, 8}, {16, 16}, {16, 32}, {16, 64}, {16, 128}, {16, 256}, {16, 512}};
+
 }  // namespace
 
 const internal::SizeClassPreset& preset_of_name(const std::string& name) {
@@ -44,6 +53,21 @@ std::vector<ListedClass> list_aligned_classes() {
     smallest_request = classes.back().block_bytes + 1;
   }
   return classes;
+}
+
+std::vector<Bucket> list_buckets() {
+  const internal::ClassTable table =
+      internal::make_class_table(internal::sizes_of_preset(preset_of_name("lfh128")));
+  std::vector<Bucket> buckets;
+  std::uint32_t bytes = 0;
+  for (const BucketRow& row : kBucketRows)
+    for (unsigned i = 0; i < row.count; ++i) {
+      bytes += row.granularity;
+      buckets.push_back({.number = static_cast<unsigned>(buckets.size()) + 1,
+                         .bytes = bytes,
+                         .served_by = table.geometry[table.lookup().of_size(bytes)].block_bytes});
+    }
+  return buckets;
 }
 
 }  // namespace tarn::tool

@@ -13,6 +13,7 @@
 
 #include "system/files/files.h"
 #include "system/files/usage_error.h"
+#include "system/runs/runner.h"
 #include "tarn/version.h"
 
 namespace tarn::tool {
@@ -120,6 +121,16 @@ void leave_out(const std::string& name, std::vector<Allocator>& allocators) {
         fmt::format("--without {}: no allocator of that name; known are tarn, {}", name, names_of_known()));
 }
 
+/// Name and version of a Debian package.
+std::string package_version(const std::string& package, SignalWatch& signals) {
+  constexpr double kMostSeconds = 10;
+  const RunResult run = run_program({.command = {"dpkg-query", "-W", "-f", "${Package} ${Version}", package},
+                                     .environment = Environment().entries(),
+                                     .timeout_seconds = kMostSeconds},
+                                    signals);
+  return run.ending == Ending::kExited && run.code == 0 ? run.output.kept() : "";
+}
+
 }  // namespace
 
 const std::vector<KnownAllocator>& known_allocators() {
@@ -152,10 +163,8 @@ std::string find_library(const KnownAllocator& known, const Directories& directo
 }
 
 std::string find_tarn_library() {
-  if (const char* named = std::getenv("TARN_LIBRARY"); named != nullptr && *named != 0) {
-    if (!is_file(named)) throw UsageError(fmt::format("TARN_LIBRARY names no file: '{}'", named));
+  if (const std::string named = file_named_by("TARN_LIBRARY"); !named.empty())
     return by_path(kTarnName, named).library;
-  }
   const fs::path own = own_directory();
   for (const char* place :
        {".", "../lib", "../lib/x86_64-linux-gnu", "../lib/aarch64-linux-gnu", "../lib64"}) {
@@ -204,6 +213,13 @@ std::vector<std::string> missing_packages(const Directories& directories) {
   for (const KnownAllocator& known : known_allocators())
     if (find_library(known, directories).empty()) missing.emplace_back(known.debian_package);
   return missing;
+}
+
+std::string version_of(const Allocator& allocator, SignalWatch& signals) {
+  if (!allocator.version.empty()) return allocator.version;
+  const KnownAllocator* known = find_known(allocator.name);
+  if (known == nullptr || find_library(*known, library_directories()) != allocator.library) return {};
+  return package_version(known->debian_package, signals);
 }
 
 }  // namespace tarn::tool

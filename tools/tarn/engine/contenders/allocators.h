@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "system/files/environment.h"
+#include "system/processes/signals.h"
 
 namespace tarn::tool {
 
@@ -62,5 +63,9 @@ Environment environment_on(const Allocator& allocator, Environment environment);
 
 /// The Debian packages of the known allocators that the directories do not hold.
 std::vector<std::string> missing_packages(const Directories& directories);
+
+/// Which version is compared: the allocator's own, else that of the Debian package that has its library;
+/// empty where dpkg does not know.
+std::string version_of(const Allocator& allocator, SignalWatch& signals);
 
 }  // namespace tarn::tool

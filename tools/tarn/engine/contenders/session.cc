@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <utility>
-
 namespace tarn::tool {
 
 Session::Session(Telling telling)

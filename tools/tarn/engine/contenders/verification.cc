@@ -10,8 +10,6 @@
 namespace tarn::tool {
 namespace {
 
-constexpr std::size_t kShownErrorLines = 5;
-
 std::string what_failed(const RunResult& run, const Allocator& allocator, int expected_status,
                         double timeout_seconds) {
   switch (run.ending) {

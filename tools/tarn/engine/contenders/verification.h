@@ -16,6 +16,9 @@ struct Failure {
   std::vector<std::string> error_lines;  // the last of its standard error
 };
 
+/// Of standard error, in a failure.
+inline constexpr std::size_t kShownErrorLines = 5;
+
 /// What is wrong with a run; nothing if it ended as it should. \post `when` is left empty
 std::optional<Failure> failure_of(const RunResult& run, const Allocator& allocator, int expected_status,
                                   double timeout_seconds);

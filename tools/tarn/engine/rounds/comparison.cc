@@ -45,7 +45,7 @@ ComparisonRun::ComparisonRun(const ComparisonPlan& plan, Session& session)
 }
 
 RoundsPlan ComparisonRun::rounds_plan() const {
-  RoundsPlan plan = {.groups = {}, .contenders = {}, .seats = {}, .warmups = plan_.warmups};
+  RoundsPlan plan = {.warmups = plan_.warmups};
   for (const Allocator& allocator : plan_.allocators) plan.contenders.push_back(allocator.name);
   for (std::size_t group = 0; group < plan_.workloads.size(); ++group) {
     plan.groups.push_back(plan_.workloads[group].name);
@@ -61,12 +61,10 @@ RunRequest ComparisonRun::request_for(const Turn& turn) const {
   const std::vector<std::string>& more = plan_.allocators[turn.contender].arguments;
   command.insert(command.end(), more.begin(), more.end());
   return {.command = std::move(command),
-          .environment = {},
           .directory = workload.directory,
           .stdin_path = workload.stdin_path,
           .timeout_seconds = workload.load ? 0 : plan_.timeout_seconds,
-          .kept_output_bytes = workload.figures.empty() ? OutputDigest::kKeptBytes : kKeptOutputBytes,
-          .on_tick = {}};
+          .kept_output_bytes = workload.figures.empty() ? OutputDigest::kKeptBytes : kKeptOutputBytes};
 }
 
 /// The figures that the run printed. \returns what is missing
@@ -123,8 +121,7 @@ TurnEnd ComparisonRun::run_server(const Turn& turn) {
                                     .environment = plan_.environment.entries(),
                                     .directory = plan_.workloads[turn.group].directory,
                                     .timeout_seconds = plan_.timeout_seconds,
-                                    .kept_output_bytes = kKeptOutputBytes,
-                                    .on_tick = {}},
+                                    .kept_output_bytes = kKeptOutputBytes},
                            .idle_seconds = load.idle_seconds};
   ServerResult run = session_.run_server(std::move(request), allocator, plan_.environment);
   if (run.interrupted_by != 0) {

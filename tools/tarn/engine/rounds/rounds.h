@@ -33,12 +33,12 @@ struct Seat {
 };
 
 struct RoundsPlan {
-  std::vector<std::string> groups;      // names, for progress; "" where there is one only
-  std::vector<std::string> contenders;  // names
-  std::vector<Seat> seats;              // those of a group beside each other
-  int warmups = 0;                      // rounds before the measured ones
-  std::string part = {};                // stands before all progress, where these rounds are a part of more
-  std::size_t turns_after = 0;          // of the parts that follow
+  std::vector<std::string> groups = {};      // names, for progress; "" where there is one only
+  std::vector<std::string> contenders = {};  // names
+  std::vector<Seat> seats = {};              // those of a group beside each other
+  int warmups = 0;                           // rounds before the measured ones
+  std::string part = {};        // stands before all progress, where these rounds are a part of more
+  std::size_t turns_after = 0;  // of the parts that follow
 };
 
 /// The order of a round's seats, by their indices. \pre round counts from 0

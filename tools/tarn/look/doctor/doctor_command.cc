@@ -21,7 +21,6 @@
 namespace tarn::tool {
 namespace {
 
-constexpr std::size_t kWidthOfPipe = 100;
 // Pointers of so much are followed in a quarter of a second.
 constexpr std::uint64_t kQuicklySearched = std::uint64_t{256} << 20;
 constexpr double kWaitForLeaks = 0.2;  // seconds between two looks that must agree
@@ -37,7 +36,7 @@ struct DoctorOptions {
 void print_findings(const DoctorOptions& options, const observer::Snapshot& snapshot,
                     const std::vector<observer::Finding>& findings) {
   print_document(options.as_json ? text_of(doctor_json(snapshot, findings))
-                                 : doctor_text(snapshot, findings, columns_of(STDOUT_FILENO, kWidthOfPipe),
+                                 : doctor_text(snapshot, findings, columns_of(STDOUT_FILENO, kWidthOfText),
                                                colour_for(STDOUT_FILENO)));
   std::fflush(stdout);
 }
@@ -69,7 +68,7 @@ class Doctor {
     source_->refresh();
     observer::Snapshot snapshot = observer::read_snapshot(*source_);
     const bool is_running = source_->kind() == observer::SourceKind::kProcess;
-    const auto residency = is_running ? observer::read_residency(*source_) : std::nullopt;
+    const auto residency = observer::read_residency(*source_);
     const auto system = is_running
                             ? observer::read_system_facts(observer::process_of(*source_)->directory_path())
                             : observer::SystemFacts{};
@@ -125,7 +124,7 @@ int run_doctor(const DoctorOptions& options) {
 }  // namespace
 
 void add_doctor_command(CLI::App& app, Invocation& invocation) {
-  CLI::App* command =
+  CLI::App& command =
       add_command(app, "doctor", "Say what is wrong with a running program's memory, and what to do.",
                   "tarn doctor PID|NAME [--watch S] [--leaks] [--json], or --core FILE",
                   "  tarn doctor game_server\n"
@@ -133,17 +132,16 @@ void add_doctor_command(CLI::App& app, Invocation& invocation) {
                   "  tarn doctor --core core.4711\n"
                   "  tarn doctor 4711 || page_somebody    the status is 1 when anything is bad\n");
   auto options = std::make_shared<DoctorOptions>();
-  add_target(*command, options->target);
-  add_value(*command, "--watch S", options->pause_seconds,
+  add_target(command, options->target);
+  add_value(command, "--watch S", options->pause_seconds,
             "Look again every S seconds until the program ends, and judge what changed");
-  CLI::Option* const finds = command->add_flag(
-      "--leaks", options->finds_leaks, "Look for leaks also where that is not quick, or with --watch");
-  command
-      ->add_flag("--no-leaks", options->leaves_leaks,
-                 "Look for none; by default up to 256 MiB of live blocks are searched")
-      ->excludes(finds);
-  command->add_flag("--json", options->as_json, "Print JSON");
-  on_call(*command, invocation, options, run_doctor);
+  const AddedOption finds = add_flag(command, "--leaks", options->finds_leaks,
+                                     "Look for leaks also where that is not quick, or with --watch");
+  add_flag(command, "--no-leaks", options->leaves_leaks,
+           "Look for none; by default up to 256 MiB of live blocks are searched")
+      .excludes(finds);
+  add_flag(command, "--json", options->as_json, "Print JSON");
+  on_call(command, invocation, options, run_doctor);
 }
 
 }  // namespace tarn::tool

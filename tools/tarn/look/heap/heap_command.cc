@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "commands/commands.h"
-#include "look/heap/class_column.h"
 #include "look/heap/heap_document.h"
 #include "look/heap/heap_report.h"
 #include "look/processes/target.h"
@@ -24,7 +23,7 @@ struct HeapOptions {
   std::size_t rows = 30;
 };
 
-constexpr const char* kExamples =
+constexpr const char* kHeapExamples =
     "  tarn heap game_server                         what its heap is made of\n"
     "  tarn heap 4711 --save monday.json             and remember it\n"
     "  tarn heap 4711 --since monday.json            which classes grew since\n"
@@ -79,17 +78,17 @@ int print_heap(const HeapOptions& options) {
 }  // namespace
 
 void add_heap_command(CLI::App& app, Invocation& invocation) {
-  CLI::App* command = add_command(app, "heap", "Count a program's live blocks by C++ class, from outside.",
-                                  "tarn heap PID|NAME [OPTIONS]", kExamples);
+  CLI::App& command = add_command(app, "heap", "Count a program's live blocks by C++ class, from outside.",
+                                  "tarn heap PID|NAME [OPTIONS]", kHeapExamples);
   auto options = std::make_shared<HeapOptions>();
-  add_target(*command, options->target);
-  add_value(*command, "--since FILE", options->since, "Show what grew since --save wrote this file");
-  add_value(*command, "--save FILE", options->save, "Write the counts, as JSON, for a later --since");
-  command->add_flag("--no-content", options->leaves_contents,
-                    "Read no block: count by sizes and pools, without classes");
-  add_value(*command, "--top N", options->rows, "The most rows of the table; 0: all (30)");
-  command->add_flag("--json", options->as_json, "Print JSON");
-  on_call(*command, invocation, options, print_heap);
+  add_target(command, options->target);
+  add_value(command, "--since FILE", options->since, "Show what grew since --save wrote this file");
+  add_value(command, "--save FILE", options->save, "Write the counts, as JSON, for a later --since");
+  add_flag(command, "--no-content", options->leaves_contents,
+           "Read no block: count by sizes and pools, without classes");
+  add_value(command, "--top N", options->rows, "The most rows of the table; 0: all (30)");
+  add_flag(command, "--json", options->as_json, "Print JSON");
+  on_call(command, invocation, options, print_heap);
 }
 
 }  // namespace tarn::tool

@@ -1,14 +1,15 @@
 #include "look/heap/heap_report.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 
-#include "look/heap/class_column.h"
+#include "observer/objects/class_names.h"
 #include "observer/text/printable.h"
 #include "observer/text/words.h"
 #include "system/figures/format.h"
+#include "system/terminal/terminal.h"
 
 namespace tarn::tool {
 namespace {
@@ -20,10 +21,6 @@ using observer::Snapshot;
 
 std::string signed_text(std::int64_t value, const std::string& magnitude) {
   return (value > 0 ? "+" : value < 0 ? "-" : "") + magnitude;
-}
-
-std::size_t rows_shown(std::size_t rows, const ReportShape& shape) {
-  return shape.rows == 0 ? rows : std::min(rows, shape.rows);
 }
 
 /// The first columns take so much at most; the last is as wide as the rest of the line.
@@ -42,15 +39,14 @@ bool has_pools(const std::vector<CensusGroup>& groups) {
 
 Table census_table(const Census& census, const ReportShape& shape) {
   const bool with_pools = has_pools(census.groups);
-  std::vector<Column> columns = {{"bytes"}, {"share"}, {"blocks"}};
+  std::vector<Column> columns = {"bytes", "share", "blocks"};
   if (with_pools) columns.push_back({"pool", Alignment::kLeft});
   columns.push_back({"class, or size", Alignment::kLeft});
   Table table(columns);
-  for (std::size_t i = 0; i < rows_shown(census.groups.size(), shape); ++i) {
+  for (std::size_t i = 0; i < shape.rows_shown(census.groups.size()); ++i) {
     const CensusGroup& group = census.groups[i];
-    std::vector<Cell> row = {{format_bytes(group.bytes)},
-                             {observer::share_in_words(group.bytes, census.bytes)},
-                             {format_count(group.blocks)}};
+    std::vector<Cell> row = {format_bytes(group.bytes), observer::share_in_words(group.bytes, census.bytes),
+                             format_count(group.blocks)};
     if (with_pools) row.push_back({pool_cell(group)});
     row.push_back(
         {kind_cell(group, with_pools ? 57 : 35, shape), group.is_class() ? Style::kPlain : Style::kFaint});
@@ -60,7 +56,7 @@ Table census_table(const Census& census, const ReportShape& shape) {
 }
 
 std::string rest_line(const Census& census, const ReportShape& shape) {
-  const std::size_t shown = rows_shown(census.groups.size(), shape);
+  const std::size_t shown = shape.rows_shown(census.groups.size());
   if (shown == census.groups.size()) return {};
   std::uint64_t blocks = 0, bytes = 0;
   for (std::size_t i = shown; i < census.groups.size(); ++i) {
@@ -94,6 +90,9 @@ std::size_t class_count(const Census& census) {
                                                 [](const CensusGroup& group) { return group.is_class(); }));
 }
 
+constexpr std::size_t kNarrowest = 80;
+constexpr std::uint64_t kLargestSmall = std::uint64_t{32} << 10;
+
 }  // namespace
 
 std::string heap_report(const Snapshot& snapshot, const Census& census, observer::Contents contents,
@@ -121,7 +120,7 @@ std::string growth_report(const Snapshot& snapshot, const std::vector<Growth>& g
   }
   Table table(
       {{"bytes +/-"}, {"blocks +/-"}, {"bytes now"}, {"blocks now"}, {"class, or size", Alignment::kLeft}});
-  for (std::size_t i = 0; i < rows_shown(growth.size(), shape); ++i) {
+  for (std::size_t i = 0; i < shape.rows_shown(growth.size()); ++i) {
     const Growth& change = growth[i];
     const std::string in_pool = change.group.pool.empty() ? "" : " in " + pool_cell(change.group);
     table.add_row(
@@ -132,14 +131,28 @@ std::string growth_report(const Snapshot& snapshot, const std::vector<Growth>& g
          {format_count(change.group.blocks)},
          {kind_cell(change.group, 52 + width_of(in_pool), shape) + in_pool}});
   }
-  const std::size_t hidden = growth.size() - rows_shown(growth.size(), shape);
   return fmt::format("{}: {} in {} blocks, within {}\n\n", title(snapshot),
                      signed_text(bytes, format_bytes(std::abs(bytes))),
                      signed_text(blocks, format_count(static_cast<std::uint64_t>(std::abs(blocks)))),
                      format_seconds_left(seconds)) +
          (growth.empty() ? "Nothing changed.\n" : table.render(shape.colour)) +
-         (hidden == 0 ? ""
-                      : fmt::format("{} more classes and sizes; --top 0 lists all\n", format_count(hidden)));
+         rest_line(growth.size(), shape);
+}
+
+std::string rest_line(std::size_t rows, const ReportShape& shape) {
+  const std::size_t hidden = rows - shape.rows_shown(rows);
+  return hidden == 0 ? ""
+                     : fmt::format("{} more classes and sizes; --top 0 lists all\n", format_count(hidden));
+}
+
+std::size_t line_width() {
+  return is_terminal(STDOUT_FILENO) ? std::max(columns_of(STDOUT_FILENO, kNarrowest), kNarrowest) : SIZE_MAX;
+}
+
+std::string block_kind_name(const std::string& class_name, std::uint64_t block_bytes) {
+  if (!class_name.empty()) return observer::short_class_name(class_name);
+  if (block_bytes <= kLargestSmall) return fmt::format("blocks of {} B", format_count(block_bytes));
+  return fmt::format("blocks up to {}", format_bytes(static_cast<double>(block_bytes)));
 }
 
 }  // namespace tarn::tool

@@ -1,5 +1,8 @@
 // A census as text for a terminal.
 #pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,7 +17,12 @@ struct ReportShape {
   std::size_t rows = 0;  // the most that a table has; 0: all
   std::size_t width = 80;
   Colour colour = Colour::kOff;
+
+  std::size_t rows_shown(std::size_t of) const { return rows == 0 ? of : std::min(of, rows); }
 };
+
+/// Tells of the rows that a table leaves out; empty where it has all.
+std::string rest_line(std::size_t rows, const ReportShape& shape);
 
 std::string heap_report(const observer::Snapshot& snapshot, const observer::Census& census,
                         observer::Contents contents, const ReportShape& shape);
@@ -22,5 +30,13 @@ std::string heap_report(const observer::Snapshot& snapshot, const observer::Cens
 /// \p seconds: between the two censuses
 std::string growth_report(const observer::Snapshot& snapshot, const std::vector<observer::Growth>& growth,
                           double seconds, const ReportShape& shape);
+
+// -- The last column: names of classes, as long as the reader's terminal is wide --------------------------
+
+/// Characters of a line on standard output; SIZE_MAX where it is no terminal: names stay whole for grep.
+std::size_t line_width();
+
+/// What a group of blocks is called: its class, else the size of its blocks.
+std::string block_kind_name(const std::string& class_name, std::uint64_t block_bytes);
 
 }  // namespace tarn::tool

@@ -3,11 +3,9 @@
 #include <unistd.h>
 
 #include <memory>
-#include <optional>
 
 #include "commands/commands.h"
 #include "look/map/map_document.h"
-#include "look/map/map_page.h"
 #include "look/map/map_terminal.h"
 #include "look/processes/target.h"
 #include "system/files/files.h"
@@ -17,7 +15,6 @@
 namespace tarn::tool {
 namespace {
 
-constexpr std::size_t kWidthOfPipe = 80;
 constexpr std::size_t kLeastWidth = 40, kMostWidth = 1000;
 
 struct MapOptions {
@@ -30,7 +27,7 @@ struct MapOptions {
 void print_map(const observer::PageMap& map, const observer::Snapshot& snapshot,
                const observer::Residency* residency, const MapOptions& options) {
   MapLook look;
-  look.width = options.width != 0 ? options.width : columns_of(STDOUT_FILENO, kWidthOfPipe);
+  look.width = options.width != 0 ? options.width : columns_of(STDOUT_FILENO, kWidthOfScreen);
   look.depth = colour_depth_for(STDOUT_FILENO);
   fmt::print("{}\n{}", map_text(map, snapshot, look),
              pinners_text(snapshot, residency, colour_for(STDOUT_FILENO)));
@@ -42,8 +39,7 @@ int show_map(const MapOptions& options) {
   if (!options.html_path.empty()) open_output(options.html_path);
   const auto source = open_target(options.target);
   const observer::Snapshot snapshot = observer::read_snapshot(*source);
-  const bool is_running = source->kind() == observer::SourceKind::kProcess;
-  const auto known = is_running ? observer::read_residency(*source) : std::nullopt;
+  const auto known = observer::read_residency(*source);
   const observer::Residency* residency = known ? &*known : nullptr;
   const observer::PageMap map = page_map_of(snapshot, residency);
   if (!options.html_path.empty()) {
@@ -60,18 +56,18 @@ int show_map(const MapOptions& options) {
 }  // namespace
 
 void add_map_command(CLI::App& app, Invocation& invocation) {
-  CLI::App* command =
+  CLI::App& command =
       add_command(app, "map", "Draw each page of a running program's memory, and who pins what.",
                   "tarn map PID|NAME [--html FILE] [--json] [--width N], or --core FILE",
                   "  tarn map game_server\n"
                   "  tarn map 4711 --html map.html        a page to hover over, without network\n"
                   "  tarn map --core core.4711 --json\n");
   auto options = std::make_shared<MapOptions>();
-  add_target(*command, options->target);
-  add_value(*command, "--html FILE", options->html_path, "Write one self-contained page instead");
-  command->add_flag("--json", options->as_json, "Print JSON: every span with its figures");
-  add_value(*command, "--width N", options->width, "Characters in a line (the terminal's; 80 in a pipe)");
-  on_call(*command, invocation, options, show_map);
+  add_target(command, options->target);
+  add_value(command, "--html FILE", options->html_path, "Write one self-contained page instead");
+  add_flag(command, "--json", options->as_json, "Print JSON: every span with its figures");
+  add_value(command, "--width N", options->width, "Characters in a line (the terminal's; 80 in a pipe)");
+  on_call(command, invocation, options, show_map);
 }
 
 }  // namespace tarn::tool

@@ -4,7 +4,9 @@
 #include <map>
 #include <tuple>
 
+#include "map_page_assets.h"
 #include "observer/pages/pinners.h"
+#include "observer/text/json_text.h"
 
 namespace tarn::tool {
 namespace {
@@ -62,18 +64,6 @@ Json all_pinners_json(const Snapshot& snapshot, const Residency* residency) {
           {"owners", pinners_json(PinnedBy::kOwner, snapshot, residency)}};
 }
 
-Json head_json(const PageMap& map, const Snapshot& snapshot, const Residency* residency) {
-  return {{"program", snapshot.program},
-          {"pid", snapshot.pid},
-          {"library_version", snapshot.library_version},
-          {"time", snapshot.time},
-          {"page_bytes", snapshot.page_bytes},
-          {"chunk_bytes", snapshot.chunk_bytes},
-          {"is_residency_known", map.is_residency_known},
-          {"is_exact", snapshot.exactness.is_exact},
-          {"totals", totals_json(map, snapshot, residency)}};
-}
-
 Json names_of_owners(const Snapshot& snapshot) {
   Json names = Json::array();
   for (std::uint32_t i = 0; i < snapshot.owners.size(); ++i) names.push_back(name_of_owner(snapshot, i));
@@ -84,6 +74,37 @@ Json names_of_pools(const Snapshot& snapshot) {
   Json names = Json::array();
   for (std::uint32_t i = 0; i < snapshot.pools.size(); ++i) names.push_back(name_of_pool(snapshot, i));
   return names;
+}
+
+Json groups_json(const PageMap& map) {
+  Json groups = Json::array();
+  for (const CellGroup& group : map.groups)
+    groups.push_back({{"kind", name_of(group.kind)},
+                      {"index", group.index},
+                      {"name", group.name},
+                      {"parts", group.parts},
+                      {"bytes", group.bytes},
+                      {"live_bytes", group.live_bytes},
+                      {"resident_bytes", group.resident_bytes}});
+  return groups;
+}
+
+/// What the two forms have in common.
+Json head_json(const PageMap& map, const Snapshot& snapshot, const Residency* residency) {
+  Json json = {{"program", snapshot.program},
+               {"pid", snapshot.pid},
+               {"library_version", snapshot.library_version},
+               {"time", snapshot.time},
+               {"page_bytes", snapshot.page_bytes},
+               {"chunk_bytes", snapshot.chunk_bytes},
+               {"is_residency_known", map.is_residency_known},
+               {"is_exact", snapshot.exactness.is_exact},
+               {"totals", totals_json(map, snapshot, residency)}};
+  json["groups"] = groups_json(map);
+  json["pinners"] = all_pinners_json(snapshot, residency);
+  json["owners"] = names_of_owners(snapshot);
+  json["pools"] = names_of_pools(snapshot);
+  return json;
 }
 
 Json span_json(const Span& span, const Residency* residency) {
@@ -210,27 +231,10 @@ class PageData {
   std::uint64_t part_count_ = 0;
 };
 
-Json groups_json(const PageMap& map) {
-  Json groups = Json::array();
-  for (const CellGroup& group : map.groups)
-    groups.push_back({{"kind", name_of(group.kind)},
-                      {"index", group.index},
-                      {"name", group.name},
-                      {"parts", group.parts},
-                      {"bytes", group.bytes},
-                      {"live_bytes", group.live_bytes},
-                      {"resident_bytes", group.resident_bytes}});
-  return groups;
-}
-
 }  // namespace
 
 Json map_json(const PageMap& map, const Snapshot& snapshot, const Residency* residency) {
   Json json = head_json(map, snapshot, residency);
-  json["groups"] = groups_json(map);
-  json["pinners"] = all_pinners_json(snapshot, residency);
-  json["owners"] = names_of_owners(snapshot);
-  json["pools"] = names_of_pools(snapshot);
   json["spans"] = Json::array();
   for (const Span& span : snapshot.spans) json["spans"].push_back(span_json(span, residency));
   json["free_runs"] = Json::array();
@@ -241,12 +245,14 @@ Json map_json(const PageMap& map, const Snapshot& snapshot, const Residency* res
 
 Json map_page_data(const PageMap& map, const Snapshot& snapshot, const Residency* residency) {
   Json json = head_json(map, snapshot, residency);
-  json["groups"] = groups_json(map);
-  json["pinners"] = all_pinners_json(snapshot, residency);
-  json["owners"] = names_of_owners(snapshot);
-  json["pools"] = names_of_pools(snapshot);
   PageData(map, snapshot).add_to(json);
   return json;
+}
+
+std::string map_page(const observer::PageMap& map, const observer::Snapshot& snapshot,
+                     const observer::Residency* residency) {
+  return observer::page_text({kMapPageFrame, kMapPageStyle, kMapPageScript},
+                             map_page_data(map, snapshot, residency));
 }
 
 }  // namespace tarn::tool

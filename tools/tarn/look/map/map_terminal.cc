@@ -128,8 +128,8 @@ std::string glyph_of(const PageMap& map, const DrawnCell& cell, ColourDepth dept
   return coloured(cell.is_mostly_idle() ? "▒" : "█", dimmed(colour, share), depth);
 }
 
-std::string rows_of(const PageMap& map, const std::vector<PageCell>& cells, std::size_t pages,
-                    std::size_t in_row, ColourDepth depth) {
+std::string lines_of_map(const PageMap& map, const std::vector<PageCell>& cells, std::size_t pages,
+                         std::size_t in_row, ColourDepth depth) {
   std::string text;
   for (std::size_t i = 0, column = 0; i < cells.size(); i += pages, column = (column + 1) % in_row) {
     const DrawnCell cell = joined(cells, i, pages);
@@ -201,13 +201,9 @@ void add_pinners(Table& table, const char* kind, PinnedBy by, const observer::Sn
   for (std::size_t i = 0; i < std::min(kMost, pinners.size()); ++i) {
     const Pinner& one = pinners[i];
     const std::string blocks = one.blocks == 0 ? "–" : format_count(one.blocks);
-    table.add_row({{i == 0 ? kind : ""},
-                   {name_of(one, snapshot)},
-                   {bytes_in_words(one.pinned_bytes)},
-                   {format_count(one.survivors)},
-                   {blocks},
-                   {bytes_in_words(one.survivor_bytes)},
-                   {format_count(one.spans)}});
+    table.add_row({i == 0 ? kind : "", name_of(one, snapshot), bytes_in_words(one.pinned_bytes),
+                   format_count(one.survivors), blocks, bytes_in_words(one.survivor_bytes),
+                   format_count(one.spans)});
   }
 }
 
@@ -224,7 +220,7 @@ std::string map_text(const PageMap& map, const observer::Snapshot& snapshot, con
                   bytes_in_words(snapshot.totals.live_bytes), bytes_in_words(map.idle_bytes()));
   text += scale_in_words(map, cells.size(), pages) + "\n\n";
   if (cells.empty()) return text + "No pages.\n";
-  return text + rows_of(map, cells, pages, in_row, look.depth) + "\n" + legend_of(map, look);
+  return text + lines_of_map(map, cells, pages, in_row, look.depth) + "\n" + legend_of(map, look);
 }
 
 std::string pinners_text(const observer::Snapshot& snapshot, const observer::Residency* residency,
@@ -232,11 +228,11 @@ std::string pinners_text(const observer::Snapshot& snapshot, const observer::Res
   constexpr Alignment kLeft = Alignment::kLeft;
   Table table({{"who pins what", kLeft},
                {"", kLeft},
-               {"free but resident"},
-               {"survivors"},
-               {"of blocks"},
-               {"survivors'"},
-               {"spans"}});
+               "free but resident",
+               "survivors",
+               "of blocks",
+               "survivors'",
+               "spans"});
   add_pinners(table, "size class", PinnedBy::kClass, snapshot, residency);
   add_pinners(table, "pool", PinnedBy::kPool, snapshot, residency);
   add_pinners(table, "owner", PinnedBy::kOwner, snapshot, residency);

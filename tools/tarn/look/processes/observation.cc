@@ -11,14 +11,9 @@ namespace tarn::tool {
 namespace {
 
 using observer::Source;
-using observer::SourceKind;
 
 std::string stat_of(const Source& source) {
   return observer::read_kernel_text(observer::kernel_file(source, "stat")).value_or("");
-}
-
-bool is_running(const Source& source) {
-  return source.kind() == SourceKind::kProcess || source.kind() == SourceKind::kOwn;
 }
 
 }  // namespace
@@ -40,12 +35,11 @@ Look look_at(Source& source, const Look* before) {
   if (before != nullptr) source.refresh();
   Look look;
   look.snapshot = observer::read_snapshot(source);
-  const std::optional<observer::Residency> residency =
-      is_running(source) ? observer::read_residency(source) : std::nullopt;
+  const std::optional<observer::Residency> residency = observer::read_residency(source);
   look.sheet = observer::make_sheet(look.snapshot, residency ? &*residency : nullptr);
   look.rates = observer::rates(before != nullptr ? before->snapshot : look.snapshot, look.snapshot);
   look.watches = observer::watches_of(observer::read_watch_words(source), look.snapshot);
-  if (is_running(source)) look.up_seconds = seconds_up(source);
+  look.up_seconds = seconds_up(source);
   return look;
 }
 

@@ -14,7 +14,7 @@
 namespace tarn::tool {
 namespace {
 
-constexpr double kMostSeconds = 2;
+constexpr double kMostSecondsOfAnswer = 2;
 
 struct Names {
   std::string kept, executable;  // by the kernel, of which it keeps 15 characters; of its file
@@ -57,7 +57,7 @@ std::vector<ProcessName> processes_named(const std::string& name) {
 OnTarn is_on_tarn(int pid) {
   profile::ReaderProcess reader(
       [pid](const auto& write) { write(observer::locate(*observer::open_process(pid)) ? "yes" : "no"); });
-  const std::optional<std::string> answer = reader.next_line(kMostSeconds);
+  const std::optional<std::string> answer = reader.next_line(kMostSecondsOfAnswer);
   return !answer ? OnTarn::kUnknown : *answer == "yes" ? OnTarn::kYes : OnTarn::kNo;
 }
 

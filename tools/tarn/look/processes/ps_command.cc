@@ -17,7 +17,7 @@ namespace tarn::tool {
 namespace {
 
 constexpr int kSchemaVersion = 1;
-constexpr double kMostSeconds = 10;  // for one process
+constexpr double kMostSecondsOfLook = 10;  // for one process
 
 struct PsOptions {
   std::string name;
@@ -53,7 +53,7 @@ Processes look_at_all(const std::string& name) {
     if (on_tarn == OnTarn::kUnknown) ++processes.refused;
     if (on_tarn != OnTarn::kYes) continue;
     profile::ReaderProcess reader([&](const auto& write) { write(look_at_process(process)); });
-    const std::optional<std::string> answer = reader.next_line(kMostSeconds);
+    const std::optional<std::string> answer = reader.next_line(kMostSecondsOfLook);
     if (!answer)
       ++processes.failed;
     else if (const Json json = Json::parse(*answer); !json.is_null())
@@ -99,26 +99,18 @@ void add_row(Table& table, std::vector<Cell> names, const Json& memory) {
 }
 
 std::string table_of(const Processes& processes, Colour colour) {
-  Table table({{"PID"},
-               {"program", Alignment::kLeft},
-               {"up"},
-               {"RSS"},
-               {"live"},
-               {"cached"},
-               {"free"},
-               {"metadata"},
-               {"not tarn"}});
+  Table table(
+      {"PID", {"program", Alignment::kLeft}, "up", "RSS", "live", "cached", "free", "metadata", "not tarn"});
   for (const Json& process : processes.looked_at) {
     const Json& up = process.at("up_seconds");
     add_row(table,
-            {{std::to_string(process.at("pid").get<int>())},
-             {observer::first_columns(in_single_columns(process.at("program").get<std::string>()), 24)},
-             {up.is_null() ? "-" : up_time(up.get<double>())}},
+            {std::to_string(process.at("pid").get<int>()),
+             observer::first_columns(in_single_columns(process.at("program").get<std::string>()), 24),
+             up.is_null() ? "-" : up_time(up.get<double>())},
             process);
   }
   if (processes.looked_at.size() > 1)
-    add_row(table, {{""}, {fmt::format("all {}", processes.looked_at.size())}, {""}},
-            sum_of(processes.looked_at));
+    add_row(table, {"", fmt::format("all {}", processes.looked_at.size()), ""}, sum_of(processes.looked_at));
   return table.render(colour);
 }
 
@@ -157,15 +149,15 @@ int ps(const PsOptions& options) {
 }  // namespace
 
 void add_ps_command(CLI::App& app, Invocation& invocation) {
-  CLI::App* command = add_command(
+  CLI::App& command = add_command(
       app, "ps", "List the processes that run on tarn, and where their memory is.", "tarn ps [NAME] [--json]",
       "  tarn ps\n"
       "  tarn ps nginx        all workers of one name, and their sum\n"
       "  tarn ps --json\n");
   auto options = std::make_shared<PsOptions>();
-  command->add_option("NAME", options->name, "Only processes of this name")->type_name("");
-  command->add_flag("--json", options->as_json, "Print JSON");
-  on_call(*command, invocation, options, ps);
+  add_word(command, "NAME", options->name, "Only processes of this name").without_type();
+  add_flag(command, "--json", options->as_json, "Print JSON");
+  on_call(command, invocation, options, ps);
 }
 
 }  // namespace tarn::tool

@@ -6,8 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "observer/text/printable.h"
-#include "observer/text/words.h"
 #include "system/figures/format.h"
 
 namespace tarn::tool {

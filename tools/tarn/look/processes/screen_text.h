@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "observer/text/printable.h"
 #include "observer/text/words.h"

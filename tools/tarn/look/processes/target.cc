@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "commands/commands.h"
 #include "look/processes/processes.h"
 #include "observer/process/attached_process.h"
 #include "system/files/usage_error.h"
@@ -45,7 +44,7 @@ int pid_of(const Target& target) {
 }  // namespace
 
 void add_target(CLI::App& command, Target& target) {
-  command.add_option("PID|NAME", target.name_or_pid, "The process to look at")->type_name("");
+  add_word(command, "PID|NAME", target.name_or_pid, "The process to look at").without_type();
   add_value(command, "--core FILE", target.core_file, "Look at a core file or minidump instead");
 }
 

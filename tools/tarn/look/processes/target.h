@@ -1,10 +1,9 @@
 // The words of a command that looks into a program: PID|NAME, or --core FILE.
 #pragma once
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>  // defines what App.hpp only declares
 #include <memory>
 #include <string>
 
+#include "commands/commands.h"
 #include "observer/process/source.h"
 
 namespace tarn::tool {

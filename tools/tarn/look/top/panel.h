@@ -11,9 +11,12 @@ namespace tarn::tool {
 inline constexpr std::size_t kAllRows = SIZE_MAX;
 
 struct PanelColumn {
+  PanelColumn(const char* words, Alignment side = Alignment::kRight, int highest = 0)
+      : title(words), alignment(side), rank(highest) {}
+
   std::string title;
-  Alignment alignment = Alignment::kRight;
-  int rank = 0;  // where there is no room for all, the highest go first; 0: never
+  Alignment alignment;
+  int rank;  // where there is no room for all, the highest go first; 0: never
 };
 
 class Panel {

@@ -13,7 +13,6 @@
 #include "look/processes/screen_text.h"
 #include "look/processes/target.h"
 #include "look/top/screen.h"
-#include "look/top/top_json.h"
 #include "look/top/top_keys.h"
 #include "look/top/top_lines.h"
 #include "system/figures/clock.h"
@@ -35,13 +34,11 @@ struct TopOptions {
   bool as_json = false;
 };
 
-constexpr std::size_t kWidthOfPipe = 80;
-
 /// Of a pipe: $COLUMNS, as `ps` takes it.
 std::size_t width_of_output() {
   const char* columns = std::getenv("COLUMNS");
   const int width = columns != nullptr ? std::atoi(columns) : 0;
-  return columns_of(STDOUT_FILENO, width > 0 ? static_cast<std::size_t>(width) : kWidthOfPipe);
+  return columns_of(STDOUT_FILENO, width > 0 ? static_cast<std::size_t>(width) : kWidthOfScreen);
 }
 
 void print_look(const Look& look) {
@@ -169,7 +166,7 @@ int top(const TopOptions& options) {
 }  // namespace
 
 void add_top_command(CLI::App& app, Invocation& invocation) {
-  CLI::App* command =
+  CLI::App& command =
       add_command(app, "top", "Watch the memory of a running program, in parts that add up to its RSS.",
                   "tarn top PID|NAME|--core FILE [--interval S] [--once] [--json]",
                   "  tarn top game_server\n"
@@ -177,14 +174,14 @@ void add_top_command(CLI::App& app, Invocation& invocation) {
                   "  tarn top 4711 --once --interval 5       rates over five seconds, printed\n"
                   "  tarn top --core core.4711 --json\n");
   auto options = std::make_shared<TopOptions>();
-  add_target(*command, options->target);
-  CLI::Option* interval =
-      add_value(*command, "--interval S", options->interval_seconds, "Seconds between two looks (1)");
-  command->add_flag("--once", options->is_once,
-                    "Print one look; with --interval, two, and the rates between them");
-  command->add_flag("--json", options->as_json, "Print one look as JSON");
-  on_call(*command, invocation, options, [interval](TopOptions& given) {
-    given.is_interval_given = interval->count() != 0;
+  add_target(command, options->target);
+  const AddedOption interval =
+      add_value(command, "--interval S", options->interval_seconds, "Seconds between two looks (1)");
+  add_flag(command, "--once", options->is_once,
+           "Print one look; with --interval, two, and the rates between them");
+  add_flag(command, "--json", options->as_json, "Print one look as JSON");
+  on_call(command, invocation, options, [interval](TopOptions& given) {
+    given.is_interval_given = interval.is_given();
     return top(given);
   });
 }

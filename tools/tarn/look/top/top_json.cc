@@ -1,4 +1,4 @@
-#include "look/top/top_json.h"
+#include "look/top/top_lines.h"
 
 namespace tarn::tool {
 namespace {

@@ -41,7 +41,7 @@ bool take_scroll_key(int key, std::size_t page, std::size_t rows, TopState& stat
   }
 }
 
-const char* command_of(int key) {
+const char* command_of_key(int key) {
   switch (key) {
     case 'm':
       return "map";
@@ -69,7 +69,7 @@ TopAction take_key(int key, std::size_t page, std::size_t rows, TopState& state)
     return {What::kDraw};
   }
   if (take_scroll_key(key, page, rows, state)) return {What::kDraw};
-  if (const char* command = command_of(key)) return {What::kRunCommand, command};
+  if (const char* command = command_of_key(key)) return {What::kRunCommand, command};
   if (key >= '1' && key < '1' + static_cast<int>(kTopViews))
     state.view = static_cast<TopView>(key - '1');
   else if (key == '\t')

@@ -1,7 +1,6 @@
 // What each key of `tarn top` does to the view, as a pure function.
 #pragma once
 #include <cstdint>
-#include <string>
 
 #include "look/processes/top_view.h"
 

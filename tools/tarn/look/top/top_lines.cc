@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "look/processes/screen_text.h"
-#include "look/top/top_tables.h"
 #include "system/figures/format.h"
 
 namespace tarn::tool {

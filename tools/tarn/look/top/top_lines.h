@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "look/processes/top_view.h"
+#include "look/top/panel.h"
+#include "report/results.h"
 #include "report/table.h"
 
 namespace tarn::tool {
@@ -22,5 +24,22 @@ Line top_title(const Look& look);
 
 /// "RSS 2,911 MiB = live 1,204 | rounding 71 | ...", broken between parts.
 std::vector<Line> sheet_lines(const observer::Sheet& sheet, std::size_t width);
+
+// -- The tables: size classes, threads, owners, pools ----------------------------------------------------
+
+enum class Detail : std::uint8_t { kShort, kLong };
+
+Panel class_panel(const Look& look, TopOrder order, Detail detail);
+/// Threads with what their owners have.
+Panel thread_panel(const Look& look, TopOrder order);
+Panel owner_panel(const Look& look);
+Panel pool_panel(const Look& look, TopOrder order, Detail detail);
+
+// -- What `tarn top --json` prints; docs/look/top.md describes it ----------------------------------------
+
+/// Of "schema_version": grows when a member goes or means something else.
+inline constexpr int kTopSchemaVersion = 1;
+
+Json top_json(const Look& look);
 
 }  // namespace tarn::tool

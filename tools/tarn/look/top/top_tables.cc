@@ -1,11 +1,10 @@
-#include "look/top/top_tables.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 
 #include "look/processes/screen_text.h"
+#include "look/top/top_lines.h"
 #include "system/figures/format.h"
 
 namespace tarn::tool {
@@ -91,24 +90,21 @@ std::string fill_profile(const ClassUse& use) {
 std::vector<Cell> class_cells(const Look& look, std::size_t index, std::uint64_t most_pinned) {
   const ClassUse& use = look.snapshot.classes[index];
   const std::uint64_t pinned = look.sheet.survivors_of_class[index].pinned_bytes;
-  return {{class_name(look.snapshot, use)},
-          {short_count(use.live)},
-          {change_text(look, look.rates.live_of_class[index])},
-          {short_bytes(use.slab_bytes)},
-          {short_count(use.cached())},
-          {short_count(use.free)},
-          {fmt::format("{:.0f} %", 100 * share(use.live, use.blocks))},
+  return {class_name(look.snapshot, use),
+          short_count(use.live),
+          change_text(look, look.rates.live_of_class[index]),
+          short_bytes(use.slab_bytes),
+          short_count(use.cached()),
+          short_count(use.free),
+          fmt::format("{:.0f} %", 100 * share(use.live, use.blocks)),
           pinned == 0 ? Cell{} : Cell{bar(share(pinned, most_pinned), kBarWidth), Style::kBad},
           pinned == 0 ? Cell{} : Cell{short_bytes(pinned)}};
 }
 
 std::vector<Cell> long_class_cells(const Look& look, std::size_t index) {
   const ClassUse& use = look.snapshot.classes[index];
-  return {{short_count(use.slabs)},
-          {short_count(use.in_threads)},
-          {short_count(use.parked)},
-          {short_count(look.sheet.survivors_of_class[index].blocks)},
-          {fill_profile(use)}};
+  return {short_count(use.slabs), short_count(use.in_threads), short_count(use.parked),
+          short_count(look.sheet.survivors_of_class[index].blocks), fill_profile(use)};
 }
 
 // -- Threads and owners ----------------------------------------------------------------------------------
@@ -143,24 +139,24 @@ std::vector<Cell> thread_cells(const Look& look, std::size_t index) {
   const observer::Rates::OfThread& rate = look.rates.threads[index];
   const bool has_owner = thread.owner < look.snapshot.owners.size();
   return {{thread_name(thread), thread.is_alive ? Style::kPlain : Style::kFaint},
-          {owner_name(look.snapshot, thread.owner)},
-          {short_bytes(thread.cached_bytes)},
-          {rate_text(look, rate.refills)},
-          {rate_text(look, rate.flushes)},
-          {has_owner ? rate_text(look, look.rates.owners[thread.owner].remote_batches) : "-"},
+          owner_name(look.snapshot, thread.owner),
+          short_bytes(thread.cached_bytes),
+          rate_text(look, rate.refills),
+          rate_text(look, rate.flushes),
+          has_owner ? rate_text(look, look.rates.owners[thread.owner].remote_batches) : "-",
           has_owner ? pending_cell(look.snapshot.owners[thread.owner].pending) : Cell{"-"}};
 }
 
 std::vector<Cell> owner_cells(const Look& look, std::uint32_t index) {
   const Owner& owner = look.snapshot.owners[index];
   return {{owner_name(look.snapshot, index), owner.is_orphan ? Style::kFaint : Style::kPlain},
-          {short_count(owner.threads)},
-          {short_bytes(owner.slab_bytes)},
-          {short_bytes(owner.live_bytes)},
-          {short_bytes(owner.free_bytes)},
-          {short_bytes(owner.parked_bytes)},
-          {short_bytes(owner.spare_bytes + owner.cached_span_bytes)},
-          {rate_text(look, look.rates.owners[index].remote_batches)},
+          short_count(owner.threads),
+          short_bytes(owner.slab_bytes),
+          short_bytes(owner.live_bytes),
+          short_bytes(owner.free_bytes),
+          short_bytes(owner.parked_bytes),
+          short_bytes(owner.spare_bytes + owner.cached_span_bytes),
+          rate_text(look, look.rates.owners[index].remote_batches),
           pending_cell(owner.pending)};
 }
 
@@ -210,25 +206,24 @@ std::string peak_text(const Pool& pool) {
 std::vector<Cell> pool_cells(const Look& look, std::size_t index) {
   const Pool& pool = look.snapshot.pools[index];
   const bool has_resident = look.sheet.basis == observer::Basis::kResident;
-  return {{observer::first_columns(in_single_columns(pool.name), 24)},
-          {counts_blocks(pool) ? block_size(pool.block_bytes) : "-"},
+  return {observer::first_columns(in_single_columns(pool.name), 24),
+          counts_blocks(pool) ? block_size(pool.block_bytes) : "-",
           {short_count(pool.live), is_near_limit(pool) ? Style::kBad : Style::kPlain},
           {short_bytes(pool.live_bytes), is_near_limit(pool) ? Style::kBad : Style::kPlain},
-          {limit_text(pool)},
-          {peak_text(pool)},
-          {change_text(look, look.rates.live_of_pool[index])},
-          {has_resident ? short_bytes(look.sheet.bytes_of_pool[index]) : "-"},
-          {short_bytes(pool.mapped_bytes)},
+          limit_text(pool),
+          peak_text(pool),
+          change_text(look, look.rates.live_of_pool[index]),
+          has_resident ? short_bytes(look.sheet.bytes_of_pool[index]) : "-",
+          short_bytes(pool.mapped_bytes),
           {short_count(pool.refusals), pool.refusals != 0 ? Style::kBad : Style::kPlain}};
 }
 
 std::vector<Cell> long_pool_cells(const Snapshot& snapshot, const Pool& pool) {
   const bool has_parent = pool.parent < snapshot.pools.size();
   return {
-      {in_single_columns(pool.kind_name)},
-      {short_count(pool.cached)},
-      {pool.mapped_limit == kNoLimit ? "-" : short_bytes(pool.mapped_limit)},
-      {has_parent ? observer::first_columns(in_single_columns(snapshot.pools[pool.parent].name), 16) : "-"}};
+      in_single_columns(pool.kind_name), short_count(pool.cached),
+      pool.mapped_limit == kNoLimit ? "-" : short_bytes(pool.mapped_limit),
+      has_parent ? observer::first_columns(in_single_columns(snapshot.pools[pool.parent].name), 16) : "-"};
 }
 
 void append(std::vector<Cell>& cells, std::vector<Cell> more) {
@@ -238,15 +233,15 @@ void append(std::vector<Cell>& cells, std::vector<Cell> more) {
 }  // namespace
 
 Panel class_panel(const Look& look, TopOrder order, Detail detail) {
-  std::vector<PanelColumn> columns = {{"class"},
-                                      {"live"},
-                                      {"Δ/s"},
-                                      {"bytes"},
+  std::vector<PanelColumn> columns = {"class",
+                                      "live",
+                                      "Δ/s",
+                                      "bytes",
                                       {"cached", Alignment::kRight, 3},
                                       {"free", Alignment::kRight, 2},
-                                      {"fill"},
+                                      "fill",
                                       {"pinned by", Alignment::kLeft},
-                                      {"survivors"}};
+                                      "survivors"};
   if (detail == Detail::kLong)
     for (PanelColumn& column : std::vector<PanelColumn>{{"slabs", Alignment::kRight, 6},
                                                         {"in threads", Alignment::kRight, 5},
@@ -269,12 +264,12 @@ Panel class_panel(const Look& look, TopOrder order, Detail detail) {
 }
 
 Panel thread_panel(const Look& look, TopOrder order) {
-  Panel panel({{"thread"},
+  Panel panel({"thread",
                {"owner", Alignment::kLeft},
-               {"cached"},
-               {"refills/s"},
-               {"flushes/s"},
-               {"remote/s"},
+               "cached",
+               "refills/s",
+               "flushes/s",
+               "remote/s",
                {"pending", Alignment::kRight, 1}});
   const auto key = [&](std::size_t index) { return thread_key(look, order, index); };
   for (const std::size_t index : sorted_by(look.snapshot.threads.size(), key))
@@ -284,14 +279,14 @@ Panel thread_panel(const Look& look, TopOrder order) {
 
 Panel owner_panel(const Look& look) {
   Panel panel({{"owner", Alignment::kLeft},
-               {"threads"},
-               {"slabs"},
-               {"live"},
-               {"free"},
+               "threads",
+               "slabs",
+               "live",
+               "free",
                {"depot", Alignment::kRight, 1},
                {"spare", Alignment::kRight, 2},
-               {"remote/s"},
-               {"pending"}});
+               "remote/s",
+               "pending"});
   const auto key = [&](std::size_t index) { return look.snapshot.owners[index].slab_bytes; };
   for (const std::size_t index : sorted_by(look.snapshot.owners.size(), key))
     if (const Owner& owner = look.snapshot.owners[index]; !owner.is_of_pool || owner.slab_bytes != 0)
@@ -302,10 +297,10 @@ Panel owner_panel(const Look& look) {
 Panel pool_panel(const Look& look, TopOrder order, Detail detail) {
   std::vector<PanelColumn> columns = {{"pool / heap", Alignment::kLeft},
                                       {"block", Alignment::kRight, 3},
-                                      {"blocks"},
-                                      {"live"},
-                                      {"limit"},
-                                      {"peak"},
+                                      "blocks",
+                                      "live",
+                                      "limit",
+                                      "peak",
                                       {"Δ/s", Alignment::kRight, 4},
                                       {"resident", Alignment::kRight, 1},
                                       {"mapped", Alignment::kRight, 5},

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 
-#include "commands/commands.h"
 #include "observer/leaks/leaks.h"
 #include "observer/process/attached_process.h"
 #include "observer/snapshot/snapshot.h"
@@ -17,8 +16,6 @@
 #include "profile/run/run_to_end.h"
 #include "profile/stacks/json.h"
 #include "profile/taken/profile_documents.h"
-#include "profile/taken/sample_interval.h"
-#include "profile/taken/symbol_places.h"
 #include "profile/taken/taken_profile.h"
 #include "system/figures/format.h"
 #include "system/files/files.h"
@@ -28,7 +25,7 @@
 namespace tarn::tool {
 namespace {
 
-constexpr std::size_t kRows = 20, kWidthOfPipe = 100;
+constexpr std::size_t kRows = 20;
 
 /// What was read of one process at its end.
 struct AtEnd {
@@ -114,7 +111,7 @@ std::string reachable_text(const profile::Amount& reachable) {
 }
 
 std::string leaks_text(const AtEnd& end) {
-  const std::size_t columns = columns_of(STDERR_FILENO, kWidthOfPipe);
+  const std::size_t columns = columns_of(STDERR_FILENO, kWidthOfText);
   return profile::leak_report_text(end.leaks, {.columns = columns}) + reachable_text(end.reachable);
 }
 
@@ -188,7 +185,7 @@ bool tell_leaks(const AllAtEnd& all, const RunProfileOptions& options) {
 void tell_profile(const profile::NamedProfile& profile) {
   fmt::print(stderr, "{}",
              profile::top_sites_text(profile, profile::Measure::kAllocated, kRows,
-                                     columns_of(STDERR_FILENO, kWidthOfPipe)));
+                                     columns_of(STDERR_FILENO, kWidthOfText)));
 }
 
 /// The profile of all processes: of more than one, each stack begins with its process, "sh (4711)".
@@ -212,13 +209,12 @@ std::unique_ptr<profile::NamedProfile> joined_profile(std::vector<AtEnd>& seen) 
 void add_profile_options(CLI::App& command, RunProfileOptions& options) {
   add_value(command, "--profile [BYTES]", options.interval,
             "When it ends, tell who allocated, from a sample each so many bytes (512K)")
-      ->expected(0, 1)
-      ->default_str("512K");
-  command.add_flag("--leaks", options.finds_leaks,
-                   "When it ends, tell which live blocks nothing points to, with the stacks that made them; "
-                   "then the exit status is 23");
-  command.add_flag("--reachable", options.reports_reachable,
-                   "With --leaks: all blocks that are live at the end are leaks");
+      .value_may_be_left_out("512K");
+  add_flag(command, "--leaks", options.finds_leaks,
+           "When it ends, tell which live blocks nothing points to, with the stacks that made them; "
+           "then the exit status is 23");
+  add_flag(command, "--reachable", options.reports_reachable,
+           "With --leaks: all blocks that are live at the end are leaks");
   add_values(command, "--suppressions FILE", options.suppression_files,
              "With --leaks: leaks that are known, as LeakSanitizer reads them; repeatable");
   add_values(command, "-o,--output FILE", options.files,

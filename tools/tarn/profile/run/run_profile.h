@@ -1,10 +1,9 @@
 // `tarn run --profile` and `tarn run --leaks`: what a program's memory tells when the program ends.
 #pragma once
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>  // defines what App.hpp only declares
 #include <string>
 #include <vector>
 
+#include "commands/commands.h"
 #include "system/files/environment.h"
 
 namespace tarn::tool {

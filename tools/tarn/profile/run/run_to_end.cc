@@ -16,7 +16,6 @@
 #include "profile/run/traced_family.h"
 #include "system/figures/clock.h"
 #include "system/processes/guard.h"
-#include "system/processes/process_tree.h"
 #include "system/processes/signals.h"
 #include "system/runs/child_process.h"
 

@@ -5,7 +5,7 @@
 
 #include "observer/files/build_id.h"
 #include "observer/files/kernel_text.h"
-#include "observer/objects/modules.h"
+#include "observer/objects/symbols.h"
 #include "profile/symbols/reader_process.h"
 
 namespace tarn::tool {
@@ -13,7 +13,8 @@ namespace {
 
 using profile::ProfileModule;
 
-constexpr double kLongestWait = 1, kLongestTimeOfAll = 3;  // seconds; all that is read is 4 KiB of each file
+constexpr double kLongestWaitForFile = 1,
+                 kLongestTimeOfAll = 3;  // seconds; all that is read is 4 KiB of each file
 
 /// The modules of a program, and which of them have code.
 struct MappedFiles {
@@ -69,7 +70,7 @@ std::size_t read_ids(const observer::Source& source, MappedFiles& files, std::si
       write(line_of(source, files.modules[i]));
   });
   for (next = skip_data(next); next < count; next = skip_data(next + 1)) {
-    const std::optional<std::string> line = reader.next_line(kLongestWait);
+    const std::optional<std::string> line = reader.next_line(kLongestWaitForFile);
     if (!line) break;
     files.modules[next].build_id = id_in(*line);
   }
@@ -82,7 +83,7 @@ std::vector<ProfileModule> mapped_modules(const observer::Source& source) {
   MappedFiles files = files_of(source);
   double waited = 0;
   for (std::size_t next = 0; (next = read_ids(source, files, next)) < files.modules.size();) {
-    waited += kLongestWait;
+    waited += kLongestWaitForFile;
     const std::string& path = files.modules[next].path;
     for (std::size_t i = next; i < files.modules.size(); ++i) {
       if (files.modules[i].path != path && waited < kLongestTimeOfAll) continue;

@@ -4,11 +4,7 @@
 
 #include <chrono>
 
-#include "profile/documents/flame_page.h"
-#include "profile/documents/folded.h"
-#include "profile/documents/pprof.h"
-#include "profile/documents/profile_json.h"
-#include "profile/documents/speedscope.h"
+#include "profile/documents/documents.h"
 #include "profile/stacks/json.h"
 #include "system/files/files.h"
 #include "system/files/output_files.h"
@@ -17,17 +13,17 @@
 namespace tarn::tool {
 namespace {
 
-struct Ending {
+struct FileEnding {
   const char* text;
   ProfileForm form;
 };
 // Longer ones first.
-constexpr Ending kEndings[] = {{".speedscope.json", ProfileForm::kSpeedscope},
-                               {".pb.gz", ProfileForm::kPprof},
-                               {".pprof", ProfileForm::kPprof},
-                               {".folded", ProfileForm::kFolded},
-                               {".html", ProfileForm::kPage},
-                               {".json", ProfileForm::kJson}};
+constexpr FileEnding kFileEndings[] = {{".speedscope.json", ProfileForm::kSpeedscope},
+                                       {".pb.gz", ProfileForm::kPprof},
+                                       {".pprof", ProfileForm::kPprof},
+                                       {".folded", ProfileForm::kFolded},
+                                       {".html", ProfileForm::kPage},
+                                       {".json", ProfileForm::kJson}};
 
 std::int64_t now_ns() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -54,12 +50,11 @@ std::string document(const profile::NamedProfile& profile, ProfileForm form, pro
 
 std::string profile_forms_in_words() {
   return ".pb.gz or .pprof (go tool pprof), .folded (flamegraph.pl), .speedscope.json, .html (a flame "
-         "graph), "
-         ".json";
+         "graph), .json";
 }
 
 ProfileForm form_of_file(const std::string& file) {
-  for (const Ending& ending : kEndings)
+  for (const FileEnding& ending : kFileEndings)
     if (file.ends_with(ending.text)) return ending.form;
   throw UsageError(
       fmt::format("\"{}\": its ending names no form; these do: {}", file, profile_forms_in_words()));

@@ -2,6 +2,7 @@
 #include "system/files/files.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -85,6 +86,13 @@ void require_room(const fs::path& path, std::uint64_t bytes) {
 bool is_file(const fs::path& path) {
   std::error_code ignored;
   return fs::is_regular_file(path, ignored);
+}
+
+std::string file_named_by(const char* variable) {
+  const char* const named = std::getenv(variable);
+  if (named == nullptr || *named == 0) return {};
+  if (!is_file(named)) throw UsageError(fmt::format("{} names no file: '{}'", variable, named));
+  return named;
 }
 
 bool is_same_file(const fs::path& a, const fs::path& b) {

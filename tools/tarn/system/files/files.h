@@ -36,6 +36,10 @@ void require_room(const std::filesystem::path& path, std::uint64_t bytes);
 /// Whether there is a file that is no directory; what cannot be looked at is none.
 bool is_file(const std::filesystem::path& path);
 
+/// The file that a variable of the environment names; empty where it is not set. \throws UsageError if there
+/// is no such file
+std::string file_named_by(const char* variable);
+
 /// Whether two paths lead to one file.
 bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b);
 

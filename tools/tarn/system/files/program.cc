@@ -56,14 +56,14 @@ std::string interpreter_of(std::ifstream& file) {
   return find_program(argument).path;
 }
 
-std::string why_not_preloadable(const std::string& path, int scripts_left) {
+std::string obstacle_to_preload(const std::string& path, int scripts_left) {
   if (runs_with_other_rights(path))
     return path + " is set-uid or set-gid: the loader preloads nothing into it";
   std::ifstream file(path, std::ios::binary);
   char magic[2] = {};
   if (!file.read(magic, sizeof magic)) return {};
   if (std::memcmp(magic, "#!", sizeof magic) == 0)
-    return scripts_left > 0 ? why_not_preloadable(interpreter_of(file), scripts_left - 1) : std::string();
+    return scripts_left > 0 ? obstacle_to_preload(interpreter_of(file), scripts_left - 1) : std::string();
   if (is_static(observer::InputFile(path)))
     return path + " is statically linked: nothing can be preloaded into it";
   return {};
@@ -91,7 +91,7 @@ Program find_program(const std::string& name, const std::string& search_path) {
 
 std::string why_not_preloadable(const std::string& path) {
   constexpr int kMostScripts = 4;  // as the kernel
-  return why_not_preloadable(path, kMostScripts);
+  return obstacle_to_preload(path, kMostScripts);
 }
 
 }  // namespace tarn::tool

@@ -26,7 +26,7 @@
 namespace tarn::tool {
 namespace {
 
-constexpr int kTickMs = 100;
+constexpr int kWatchMs = 100;
 constexpr int kTicksToHang = 50, kTicksToHangAtEnd = 5;
 constexpr int kHangStatus = 2;
 
@@ -120,7 +120,7 @@ class Watcher {
 
   void wait() {
     pollfd descriptor{signals_.descriptor(), POLLIN, 0};
-    poll(&descriptor, 1, kTickMs);
+    poll(&descriptor, 1, kWatchMs);
   }
 
   /// A signal of the terminal is the command's already.

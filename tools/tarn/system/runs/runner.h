@@ -27,15 +27,18 @@ namespace tarn::tool {
 
 enum class Streams : std::uint8_t { kCaptured, kInherited };
 
+/// Kept of what a program writes that prints its figures as JSON.
+inline constexpr std::size_t kMostFigureBytes = 4 << 20;
+
 struct RunRequest {
   std::vector<std::string> command;
-  std::vector<std::string> environment;  // NAME=value
+  std::vector<std::string> environment = {};  // NAME=value
   Streams streams = Streams::kCaptured;
   std::string directory = {};            // started in; empty: the tool's; captured only
   std::string stdin_path = "/dev/null";  // captured only
   double timeout_seconds = 0;            // captured only; 0 is none
   std::size_t kept_output_bytes = OutputDigest::kKeptBytes;
-  std::function<void()> on_tick;  // called about twice a second while the program runs
+  std::function<void()> on_tick = nullptr;  // called about twice a second while the program runs
   // Captured only: called with each piece of what the program writes.
   std::function<void(std::string_view)> on_output = nullptr;
   std::function<void(std::string_view)> on_errors = nullptr;

@@ -8,6 +8,25 @@
 #include <string_view>
 
 namespace tarn::tool {
+namespace {
+
+const char* escape_of(Style style) {
+  switch (style) {
+    case Style::kHeading:
+      return "\033[1m";
+    case Style::kGood:
+      return "\033[32m";
+    case Style::kBad:
+      return "\033[31m";
+    case Style::kFaint:
+      return "\033[2m";
+    case Style::kPlain:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
 
 bool is_terminal(int descriptor) { return isatty(descriptor) == 1; }
 
@@ -30,6 +49,11 @@ std::size_t columns_of(int descriptor, std::size_t otherwise) {
   winsize size{};
   const bool is_known = ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col != 0;
   return is_known ? size.ws_col : otherwise;
+}
+
+std::string styled(const std::string& text, Style style, Colour colour) {
+  if (colour == Colour::kOff || style == Style::kPlain || text.empty()) return text;
+  return escape_of(style) + text + "\033[0m";
 }
 
 }  // namespace tarn::tool

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <list>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -76,7 +75,7 @@ class RecordedFamily {
 };
 
 constexpr int kIdleMs = 100;
-constexpr double kMostSeconds = 0.3;
+constexpr double kMostSecondsOfFetch = 0.3;
 
 /// "calls.4711.trace"; of a process that executes several programs, "calls.4711-2.trace".
 std::string RecordedFamily::next_file(int pid) {
@@ -114,7 +113,7 @@ void RecordedFamily::begin(const TracedProcess& process) {
 int RecordedFamily::fetch() {
   int wait_ms = kIdleMs;
   // Signals wait meanwhile: rings may be forged, and always full.
-  const auto is_over = [began = now()] { return seconds_since(began) > kMostSeconds; };
+  const auto is_over = [began = now()] { return seconds_since(began) > kMostSecondsOfFetch; };
   for (Running& running : running_)
     wait_ms = std::min(wait_ms, running.run->fetch_of(running.process.pid, is_over));
   return wait_ms;
@@ -152,23 +151,22 @@ std::vector<RecordedProgram> RecordedFamily::end() {
 }
 
 std::uint64_t RecordedFamily::event_count() const {
-  return std::accumulate(ended_.begin(), ended_.end(), std::uint64_t{0},
-                         [](std::uint64_t sum, const RecordedProgram& one) { return sum + one.calls; }) +
-         std::accumulate(running_.begin(), running_.end(), std::uint64_t{0},
-                         [](std::uint64_t sum, const Running& one) { return sum + one.run->event_count(); });
+  std::uint64_t sum = 0;
+  for (const RecordedProgram& one : ended_) sum += one.calls;
+  for (const Running& one : running_) sum += one.run->event_count();
+  return sum;
 }
 
 std::uint64_t RecordedFamily::written_bytes() const {
-  return std::accumulate(ended_.begin(), ended_.end(), std::uint64_t{0},
-                         [](std::uint64_t sum, const RecordedProgram& one) { return sum + one.bytes; }) +
-         std::accumulate(
-             running_.begin(), running_.end(), std::uint64_t{0},
-             [](std::uint64_t sum, const Running& one) { return sum + one.run->written_bytes(); });
+  std::uint64_t sum = 0;
+  for (const RecordedProgram& one : ended_) sum += one.bytes;
+  for (const Running& one : running_) sum += one.run->written_bytes();
+  return sum;
 }
 
 // -- The command -----------------------------------------------------------------------------------------
 
-constexpr double kLongestTime = 24 * 3600;  // seconds
+constexpr double kLongestRecording = 24 * 3600;  // seconds
 
 struct RecordOptions {
   Target target;
@@ -179,7 +177,7 @@ struct RecordOptions {
   bool is_quiet = false;
 };
 
-constexpr const char* kExamples =
+constexpr const char* kRecordExamples =
     "  tarn record -o calls.trace -- ./server --port 7001    from its first call to its end\n"
     "  tarn record 4711 --for 10                             ten seconds of a running program\n"
     "  tarn replay calls.trace                               then: the same calls on every allocator\n"
@@ -247,10 +245,7 @@ int record_program(const std::vector<std::string>& command, const RecordOptions&
   Environment environment;
   environment.preload(find_tarn_library());
   environment.set("TARN_RECORD", "1");
-  for (const std::string& setting : options.settings) {
-    const auto [name, value] = parse_setting(setting);
-    environment.set(name, value);
-  }
+  set_options(environment, options.settings);
   RecordedFamily family(options.file);
   RecordingProgress progress(options.is_quiet);
   const RunHooks hooks = {.on_begin = [&](const TracedProcess& process, Begins) { family.begin(process); },
@@ -277,7 +272,7 @@ int record(const RecordOptions& options, const Invocation& invocation) {
   if (has_target == !invocation.program.empty())
     throw UsageError("name a running program, or one to start behind --");
   allow_output(options.most_bytes);
-  require_range("--for", options.seconds, 0, kLongestTime);
+  require_range("--for", options.seconds, 0, kLongestRecording);
   if (!has_target && options.seconds != 0) throw UsageError("--for is for a running program");
   if (has_target) return record_running(options);  // main() has a guard for it
   return run_guarded([&] { return record_program(invocation.program, options); });
@@ -286,20 +281,19 @@ int record(const RecordOptions& options, const Invocation& invocation) {
 }  // namespace
 
 void add_record_command(CLI::App& app, Invocation& invocation) {
-  CLI::App* command = add_command(app, "record", "Record the calls that a program makes of its allocator.",
-                                  "tarn record [PID|NAME] [OPTIONS] [-- PROGRAM [ARGS...]]", kExamples);
+  CLI::App& command = add_command(app, "record", "Record the calls that a program makes of its allocator.",
+                                  "tarn record [PID|NAME] [OPTIONS] [-- PROGRAM [ARGS...]]", kRecordExamples);
   auto options = std::make_shared<RecordOptions>();
-  command->add_option("PID|NAME", options->target.name_or_pid, "A running program that uses tarn");
-  add_value(*command, "-o,--output FILE", options->file, "The trace (calls.trace)");
-  add_value(*command, "--for S", options->seconds,
-            "Of a running program: so many seconds, else until Ctrl-C");
-  add_value(*command, "--most BYTES", options->most_bytes,
+  add_word(command, "PID|NAME", options->target.name_or_pid, "A running program that uses tarn");
+  add_value(command, "-o,--output FILE", options->file, "The trace (calls.trace)");
+  add_value(command, "--for S", options->seconds, "Of a running program: so many seconds, else until Ctrl-C");
+  add_value(command, "--most BYTES", options->most_bytes,
             "So many bytes are written to all files together, then the recording ends (1G)")
-      ->transform(CLI::AsSizeValue(false).description(""));
-  add_values(*command, "--set KEY=VALUE", options->settings,
+      .as_size();
+  add_values(command, "--set KEY=VALUE", options->settings,
              "Set an option of the library for PROGRAM (see tarn options); repeatable");
-  command->add_flag("--quiet", options->is_quiet, "No progress, and no word at the end");
-  on_call(*command, invocation, options,
+  add_flag(command, "--quiet", options->is_quiet, "No progress, and no word at the end");
+  on_call(command, invocation, options,
           [&invocation](const RecordOptions& given) { return record(given, invocation); });
 }
 

@@ -27,7 +27,7 @@ std::uint64_t status_bytes(const observer::Source& source, std::string_view labe
 }
 
 constexpr double kMostSecondsAtEnds = 0.7;
-constexpr int kTickMs = 4, kTickBeforeBeginMs = 1;
+constexpr int kFetchMs = 4, kFetchBeforeBeginMs = 1;
 
 /// What is over soon.
 std::function<bool()> for_moments() {
@@ -142,7 +142,7 @@ void RecordingRun::begin(const observer::Source& source, Begins begins) {
 }
 
 int RecordingRun::fetch(const std::function<bool()>& is_over) {
-  if (has_ended_ || was_seen_to_end_ || !recorder_) return kTickMs;
+  if (has_ended_ || was_seen_to_end_ || !recorder_) return kFetchMs;
   try {
     const bool is_more_there = recorder_->fetch(is_over) != Recorder::Fetched::kLittle;
     peak_->look();
@@ -152,14 +152,14 @@ int RecordingRun::fetch(const std::function<bool()>& is_over) {
                    ? "the program ended its recording, since its calls were not fetched for seconds"
                    : "the process ended: calls of its last moments are missing");
     was_on_ = was_on_ || is_on;
-    return is_more_there ? 0 : kTickMs;
+    return is_more_there ? 0 : kFetchMs;
   } catch (const observer::ObserveError&) {
     complain("the process ended: calls of its last moments are missing");
   } catch (const std::runtime_error& error) {  // of the file, or no more may be written
     complain(error.what());
     stop_recording();
   }
-  return kTickMs;
+  return kFetchMs;
 }
 
 int RecordingRun::fetch_of(int pid, const std::function<bool()>& is_over) {
@@ -169,7 +169,7 @@ int RecordingRun::fetch_of(int pid, const std::function<bool()>& is_over) {
       begin(*own_source_, Begins::kWithProgram);
     } catch (const observer::ObserveError& error) {
       why_not_begun_ = error.what();
-      return kTickBeforeBeginMs;
+      return kFetchBeforeBeginMs;
     }
   }
   return fetch(is_over);

@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "commands/commands.h"
 #include "system/figures/format.h"
 #include "system/files/machine.h"
 #include "system/files/usage_error.h"
@@ -64,13 +63,8 @@ ScriptFile::ScriptFile() : descriptor_(unnamed_file()) {}
 std::string ScriptFile::path() const { return fmt::format("/proc/{}/fd/{}", getpid(), descriptor()); }
 
 void add_window_options(CLI::App& command, trace::Window& window) {
-  const auto with_units = CLI::AsNumberWithUnit(
-      std::map<std::string, std::uint64_t>{{"K", 1'000}, {"M", 1'000'000}, {"G", 1'000'000'000}},
-      CLI::AsNumberWithUnit::CASE_INSENSITIVE);
-  add_value(command, "--from CALLS", window.from, "Leave out so many calls of the trace, as 20M")
-      ->transform(with_units);
-  add_value(command, "--until CALLS", window.until, "Make no call behind the one of this number")
-      ->transform(with_units);
+  add_value(command, "--from CALLS", window.from, "Leave out so many calls of the trace, as 20M").as_count();
+  add_value(command, "--until CALLS", window.until, "Make no call behind the one of this number").as_count();
 }
 
 PreparedTrace prepare_trace(const AskedTrace& asked) {

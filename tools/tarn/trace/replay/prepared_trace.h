@@ -1,12 +1,11 @@
 // A trace made ready for replays: read, put into one order, checked against the machine.
 #pragma once
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>  // defines what App.hpp only declares
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 
+#include "commands/commands.h"
 #include "observer/files/descriptor.h"
 #include "trace/replay/replay_report.h"
 #include "trace/script.h"

@@ -14,7 +14,6 @@
 #include "report/results.h"
 #include "system/figures/format.h"
 #include "system/files/files.h"
-#include "system/files/usage_error.h"
 #include "system/terminal/terminal.h"
 #include "trace/replay/prepared_trace.h"
 #include "trace/replay/replay_report.h"
@@ -94,7 +93,6 @@ struct ReplayOptions {
 
 ReplayPlan plan_of(const ReplayOptions& options) {
   return {.program = find_replay_program(),
-          .script_file = {},
           .rounds = options.measuring.rounds,
           .timeout_seconds = options.measuring.timeout_seconds,
           .is_serial = options.is_serial,
@@ -131,13 +129,13 @@ int replay(ReplayOptions& options) {
 }
 
 void add_replay_options(CLI::App& command, ReplayOptions& options) {
-  command.add_option("TRACE", options.trace_file, "A trace of a program's calls (docs/look/replay.md)")
-      ->required();
+  add_word(command, "TRACE", options.trace_file, "A trace of a program's calls (docs/look/replay.md)")
+      .required();
   add_round_options(command, options.measuring);
-  command.add_flag("--serial", options.is_serial,
-                   "One thread makes all calls, in one order: the same memory each time");
-  command.add_flag("--verify", options.is_verified, "Look whether each block keeps its contents");
-  command.add_flag("--partial", options.is_partial, "Of a truncated trace, replay what is whole");
+  add_flag(command, "--serial", options.is_serial,
+           "One thread makes all calls, in one order: the same memory each time");
+  add_flag(command, "--verify", options.is_verified, "Look whether each block keeps its contents");
+  add_flag(command, "--partial", options.is_partial, "Of a truncated trace, replay what is whole");
   add_window_options(command, options.window);
   add_value(command, "--conf FILE", options.conf_file,
             "Options of tarn from a file, as `tarn tune` writes it");
@@ -148,7 +146,7 @@ void add_replay_options(CLI::App& command, ReplayOptions& options) {
 }  // namespace
 
 void add_replay_command(CLI::App& app, Invocation& invocation) {
-  CLI::App* command = add_command(
+  CLI::App& command = add_command(
       app, "replay", "Make a recorded program's allocations again, on every allocator.",
       "tarn replay TRACE [OPTIONS]",
       "  tarn replay server.trace\n"
@@ -159,8 +157,8 @@ void add_replay_command(CLI::App& app, Invocation& invocation) {
       "wrong, 130 interrupted (what is done is printed).\n");
   auto options = std::make_shared<ReplayOptions>();
   options->measuring.rounds = 3;
-  add_replay_options(*command, *options);
-  on_call(*command, invocation, options, replay);
+  add_replay_options(command, *options);
+  on_call(command, invocation, options, replay);
 }
 
 }  // namespace tarn::tool

@@ -2,7 +2,6 @@
 #include "trace/replay/replay_report.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>

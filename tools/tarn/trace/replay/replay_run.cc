@@ -17,8 +17,6 @@ namespace tarn::tool {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kMostOutputBytes = 4 << 20;
-
 class ReplayRun {
  public:
   ReplayRun(const ReplayPlan& plan, const std::vector<Allocator>& allocators, Session& session,
@@ -65,10 +63,8 @@ std::optional<Failure> ReplayRun::take(const RunResult& run, std::size_t contend
 TurnEnd ReplayRun::run_turn(const Turn& turn) {
   ReplayEntry& entry = results_.contenders[turn.contender];
   const RunResult run = session_.run({.command = command(),
-                                      .environment = {},
                                       .timeout_seconds = timeout_of(turn.contender),
-                                      .kept_output_bytes = kMostOutputBytes,
-                                      .on_tick = {}},
+                                      .kept_output_bytes = kMostFigureBytes},
                                      entry.allocator, plan_.environment);
   if (run.ending == Ending::kInterrupted) {
     results_.interrupted_by = run.code;
@@ -81,8 +77,7 @@ TurnEnd ReplayRun::run_turn(const Turn& turn) {
 }
 
 ReplayResults ReplayRun::to_end() {
-  RoundsPlan rounds = {
-      .groups = {""}, .contenders = {}, .seats = {}, .part = plan_.part, .turns_after = plan_.runs_after};
+  RoundsPlan rounds = {.groups = {""}, .part = plan_.part, .turns_after = plan_.runs_after};
   for (const ReplayEntry& entry : results_.contenders) {
     rounds.seats.push_back({.group = 0, .contender = rounds.contenders.size(), .rounds = plan_.rounds});
     rounds.contenders.push_back(entry.allocator.name);
@@ -119,8 +114,6 @@ Replay parse_replay(const std::string& text) {
   const Json json = Json::parse(text);
   Replay replay = {.seconds = json.at("seconds"),
                    .failed_calls = json.at("failed_calls"),
-                   .samples = {},
-                   .latencies = {},
                    .malloc_library = json.at("malloc")};
   for (const Json& sample : json.at("samples"))
     replay.samples.push_back({sample.at(0), sample.at(1), sample.at(2)});
@@ -146,10 +139,7 @@ ReplayResults run_replays(const ReplayPlan& plan, const std::vector<Allocator>& 
 }
 
 std::string find_replay_program() {
-  if (const char* named = std::getenv("TARN_REPLAY_PROGRAM"); named != nullptr && *named != 0) {
-    if (!is_file(named)) throw UsageError(fmt::format("TARN_REPLAY_PROGRAM names no file: '{}'", named));
-    return named;
-  }
+  if (const std::string named = file_named_by("TARN_REPLAY_PROGRAM"); !named.empty()) return named;
   const fs::path own = own_directory();
   for (const char* place : {"libexec", "../libexec/tarn"})
     if (const fs::path found = own / place / "tarn_replay"; is_file(found))

@@ -1,7 +1,6 @@
 // A trace's calls made again under several allocators, in rounds (engine/rounds/rounds.h): one process
 // for each allocator and round. Every run is judged as `tarn compare` judges programs.
 #pragma once
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,8 +11,8 @@
 namespace tarn::tool {
 
 struct ReplayPlan {
-  std::string program;      // tarn_replay
-  std::string script_file;  // what it maps
+  std::string program;           // tarn_replay
+  std::string script_file = {};  // what it maps
   Environment environment = {};
   int rounds = 3;
   double timeout_seconds = 600;
@@ -33,9 +32,9 @@ struct MemoryAt {
 struct Replay {
   double seconds = 0;
   double failed_calls = 0;
-  std::vector<MemoryAt> samples;
-  std::vector<std::pair<std::string, double>> latencies;  // "p99" and ns
-  std::string malloc_library;                             // that has the malloc which was called
+  std::vector<MemoryAt> samples = {};
+  std::vector<std::pair<std::string, double>> latencies = {};  // "p99" and ns
+  std::string malloc_library;                                  // that has the malloc which was called
 
   /// The sample with the most resident memory. \pre there are samples
   const MemoryAt& peak() const;

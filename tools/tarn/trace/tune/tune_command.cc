@@ -10,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <system_error>
-#include <utility>
 
 #include "commands/commands.h"
 #include "system/figures/format.h"
@@ -194,7 +193,7 @@ int tune(const TuneOptions& options) {
 }  // namespace
 
 void add_tune_command(CLI::App& app, Invocation& invocation) {
-  CLI::App* command = add_command(
+  CLI::App& command = add_command(
       app, "tune", "Find the settings under which a recorded program needs least memory.",
       "tarn tune TRACE|PID [--out FILE] [OPTIONS]",
       "  tarn tune server.trace --quick\n"
@@ -208,8 +207,8 @@ void add_tune_command(CLI::App& app, Invocation& invocation) {
       "damaged or too short, or cannot be replayed, 2 the command line is wrong, 130 interrupted\n"
       "(nothing is written).\n");
   auto options = std::make_shared<TuneOptions>();
-  add_tune_options(*command, *options);
-  on_call(*command, invocation, options, tune);
+  add_tune_options(command, *options);
+  on_call(command, invocation, options, tune);
 }
 
 }  // namespace tarn::tool

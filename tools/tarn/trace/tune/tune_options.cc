@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "commands/classes/conf_file.h"
-#include "commands/commands.h"
 #include "commands/option_values.h"
 #include "system/files/files.h"
 #include "system/files/usage_error.h"
@@ -18,12 +17,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kFewestRounds = 2, kMostRounds = 100, kQuickRounds = 3;
+constexpr int kFewestRounds = 2, kMostTuneRounds = 100, kQuickTuneRounds = 3;
 constexpr int kFewestFreshRounds = 5;
 // Without --rounds there are as many as take a second: the shorter a replay, the noisier its time.
 constexpr double kSecondsOfRounds = 1;
 constexpr int kFewestUsualRounds = 5, kMostUsualRounds = 15;
-constexpr double kMostTimeoutSeconds = 7 * 24 * 3600;
+constexpr double kMostTuneSeconds = 7 * 24 * 3600;
 
 /// "5", "5%", "2.5 %"
 double percent_of(const char* option, const std::string& text) {
@@ -42,7 +41,7 @@ double percent_of(const char* option, const std::string& text) {
 }
 
 int searched_rounds(const TuneOptions& options, double replay_seconds) {
-  if (options.is_quick) return kQuickRounds;
+  if (options.is_quick) return kQuickTuneRounds;
   if (options.rounds != 0) return options.rounds;
   return static_cast<int>(
       std::clamp<double>(kSecondsOfRounds / replay_seconds, kFewestUsualRounds, kMostUsualRounds));
@@ -119,19 +118,18 @@ std::string classes_file_of(const TuneOptions& options) {
 void require_valid(const TuneOptions& options) {
   (void)bounds_of(options);
   (void)candidates_of(options);
-  if (options.rounds != 0) require_range("--rounds", options.rounds, kFewestRounds, kMostRounds);
+  if (options.rounds != 0) require_range("--rounds", options.rounds, kFewestRounds, kMostTuneRounds);
   if (options.program_seconds != 0)
-    require_range("--program-time", options.program_seconds, 0.001, kMostTimeoutSeconds);
-  require_range("--for", options.recorded_seconds, 0.01, kMostTimeoutSeconds);
-  require_range("--timeout", options.timeout_seconds, 0.001, kMostTimeoutSeconds);
+    require_range("--program-time", options.program_seconds, 0.001, kMostTuneSeconds);
+  require_range("--for", options.recorded_seconds, 0.01, kMostTuneSeconds);
+  require_range("--timeout", options.timeout_seconds, 0.001, kMostTuneSeconds);
   require_valid_output(options);
 }
 
 void add_tune_options(CLI::App& command, TuneOptions& options) {
-  command
-      .add_option("TRACE|PID", options.trace_file,
-                  "A trace of a program's calls, or a process to be recorded first (docs/look/tune.md)")
-      ->required();
+  add_word(command, "TRACE|PID", options.trace_file,
+           "A trace of a program's calls, or a process to be recorded first (docs/look/tune.md)")
+      .required();
   add_value(command, "--for S", options.recorded_seconds,
             "Of a process: record so many seconds, or until Ctrl-C (10)");
   add_value(command, "--out FILE", options.conf_file,
@@ -147,17 +145,17 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
             "A gain that is worth a setting, in percent (1)");
   add_values(command, "--try KEY=VALUE", options.tried, "Try this value too; repeatable");
   add_list(command, "--only KEY,...", options.only, "Of all that is tried, only these options");
-  CLI::Option* const rounds =
+  const AddedOption rounds =
       add_value(command, "--rounds N", options.rounds,
                 "Replays of each configuration (5, of short ones up to 15); fresh ones are 2N-1 or more");
-  command.add_flag("--quick", options.is_quick, "Three rounds, then five fresh ones")->excludes(rounds);
-  command.add_flag("--serial", options.is_serial,
-                   "One thread makes all calls, in one order: the same memory each time");
-  command.add_flag("--partial", options.is_partial, "Of a truncated trace, use what is whole");
+  add_flag(command, "--quick", options.is_quick, "Three rounds, then five fresh ones").excludes(rounds);
+  add_flag(command, "--serial", options.is_serial,
+           "One thread makes all calls, in one order: the same memory each time");
+  add_flag(command, "--partial", options.is_partial, "Of a truncated trace, use what is whole");
   add_window_options(command, options.window);
   add_value(command, "--timeout SECONDS", options.timeout_seconds, "Kill a replay that takes longer (600)");
   add_value(command, "--json FILE", options.json_file, "Write gains, prices, verdicts and what is proposed");
-  command.add_flag("--quiet", options.is_quiet, "No progress");
+  add_flag(command, "--quiet", options.is_quiet, "No progress");
 }
 
 }  // namespace tarn::tool

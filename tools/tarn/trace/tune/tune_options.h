@@ -1,10 +1,9 @@
 // The command line of `tarn tune`, and what follows from it before anything is measured.
 #pragma once
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>  // defines what App.hpp only declares
 #include <string>
 #include <vector>
 
+#include "commands/commands.h"
 #include "trace/script.h"
 #include "trace/tune/contest.h"
 #include "tune/search.h"

@@ -21,7 +21,7 @@ struct VerdictText {
   const char* words;
 };
 
-VerdictText text_of(Verdict verdict) {
+VerdictText verdict_text(Verdict verdict) {
   switch (verdict) {
     case Verdict::kGains:
       return {"gains", "chosen"};
@@ -59,7 +59,7 @@ std::string change_of_time(const Share& price) { return with_spread(price.percen
 
 /// The verdict, with the figure it rests on where that is not one of the row: those are of other rounds.
 std::string verdict_words(const Choice& choice) {
-  const char* const words = text_of(choice.verdict).words;
+  const char* const words = verdict_text(choice.verdict).words;
   if (!choice.later || choice.verdict == Verdict::kFailed) return words;
   const auto& [step, share] = *choice.later;
   const char* const rounds = step == tune::Step::kVerified ? "in fresh rounds" : "in rounds with the others";
@@ -70,21 +70,18 @@ std::string verdict_words(const Choice& choice) {
 }
 
 std::vector<Cell> row_of(const Choice& choice, const TuneResult& result) {
-  const std::string name = tool::text_of(choice.configuration);
+  const std::string name = text_of(choice.configuration);
   const auto failure = result.failures.find(name);
   if (choice.verdict == Verdict::kFailed)
-    return {{name},
-            {"-"},
-            {"-"},
-            {"-"},
-            {failure == result.failures.end() ? "failed" : failure->second, Style::kBad}};
+    return {
+        name, "-", "-", "-", {failure == result.failures.end() ? "failed" : failure->second, Style::kBad}};
   const Style style = choice.verdict == Verdict::kGains   ? Style::kGood
                       : choice.verdict == Verdict::kNoise ? Style::kFaint
                                                           : Style::kPlain;
-  return {{name},
-          {change_of_memory(choice.peak_gain)},
-          {change_of_memory(choice.mean_gain)},
-          {change_of_time(choice.price)},
+  return {name,
+          change_of_memory(choice.peak_gain),
+          change_of_memory(choice.mean_gain),
+          change_of_time(choice.price),
           {verdict_words(choice), style}};
 }
 
@@ -100,7 +97,7 @@ std::vector<Choice> sorted(std::vector<Choice> choices, Aim aim) {
 
 std::string table_of(const std::string& title, const std::vector<Choice>& choices, const TuneResult& result,
                      Colour colour) {
-  Table table({{title, Alignment::kLeft}, {"peak RSS"}, {"mean RSS"}, {"time"}, {"", Alignment::kLeft}});
+  Table table({{title, Alignment::kLeft}, "peak RSS", "mean RSS", "time", {"", Alignment::kLeft}});
   for (const Choice& choice : sorted(choices, result.bounds.aim)) table.add_row(row_of(choice, result));
   return table.render(colour) + "\n";
 }
@@ -110,7 +107,7 @@ std::string added_table(const TuneResult& result, Colour colour) {
   std::vector<Choice> told = result.outcome.added;
   if (told.empty()) return "";
   std::erase_if(told, [](const Choice& choice) { return choice.verdict == Verdict::kNoise; });
-  const std::string chosen = tool::text_of(result.outcome.added_to);
+  const std::string chosen = text_of(result.outcome.added_to);
   if (told.empty())
     return fmt::format("Beside {} nothing else gains more than noise ({} tried).\n\n", chosen,
                        result.outcome.added.size());
@@ -174,7 +171,7 @@ std::string cautions_of(const TuneResult& result) {
 std::string proposal(const TuneResult& result) {
   std::string text =
       fmt::format("Joined, in {} fresh rounds beside the defaults:\n  {}\n  {}\n{}", result.rounds.verified,
-                  tool::text_of(result.outcome.chosen), comparison_line(result), cautions_of(result));
+                  text_of(result.outcome.chosen), comparison_line(result), cautions_of(result));
   if (result.conf_file.empty()) return text + "--out FILE writes these settings.\n";
   const std::string file = format_command({result.conf_file});
   text += fmt::format("Written to {}", file);
@@ -187,14 +184,13 @@ std::string last_tried(const TuneResult& result) {
   const Choice& last = result.outcome.verified;
   if (result.outcome.verifications == 0) return "";
   return fmt::format("The last tried in fresh rounds, {}: peak RSS {}, mean RSS {}, time {}.\n",
-                     tool::text_of(last.configuration), change_of_memory(last.peak_gain),
+                     text_of(last.configuration), change_of_memory(last.peak_gain),
                      change_of_memory(last.mean_gain), change_of_time(last.price));
 }
 
 std::string no_proposal(const TuneResult& result) {
   return fmt::format(
-      "{}Nothing makes {} less by more than its noise and {:g} %, in at most {:g} % more time: the "
-      "defaults "
+      "{}Nothing makes {} less by more than its noise and {:g} %, in at most {:g} % more time: the defaults "
       "stay{}.\n",
       last_tried(result), name_of(result.bounds.aim), result.bounds.least_gain_percent,
       told_time_bound(result), result.is_file_asked_for ? ", no file is written" : "");
@@ -214,13 +210,13 @@ Json json_of(const tune::Configuration& configuration) {
 }
 
 Json json_of(const Choice& choice, const TuneResult& result) {
-  Json json = {{"settings", json_of(choice.configuration)}, {"peak_gain", json_of(choice.peak_gain)},
-               {"mean_gain", json_of(choice.mean_gain)},    {"price", json_of(choice.price)},
-               {"verdict", text_of(choice.verdict).key},    {"failure", nullptr}};
+  Json json = {{"settings", json_of(choice.configuration)},   {"peak_gain", json_of(choice.peak_gain)},
+               {"mean_gain", json_of(choice.mean_gain)},      {"price", json_of(choice.price)},
+               {"verdict", verdict_text(choice.verdict).key}, {"failure", nullptr}};
   if (choice.later)
     json["later"] = {{"step", choice.later->step == tune::Step::kVerified ? "fresh" : "joined"},
                      {"share", json_of(choice.later->share)}};
-  if (const auto why = result.failures.find(tool::text_of(choice.configuration));
+  if (const auto why = result.failures.find(text_of(choice.configuration));
       choice.verdict == Verdict::kFailed && why != result.failures.end())
     json["failure"] = why->second;
   return json;

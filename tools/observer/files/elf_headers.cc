@@ -1,9 +1,8 @@
-#include "observer/files/elf_machine.h"
+#include "observer/files/elf_headers.h"
 
 #include <fmt/format.h>
 
 #include <bit>
-#include <cstring>
 
 namespace tarn::observer {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "os/memory/memory.h"
 
-namespace tarn::internal {
+namespace tarn::internal::os {
 
 template <typename Element>
 class MappedArray {
@@ -17,7 +17,7 @@ class MappedArray {
  public:
   MappedArray() = default;
   ~MappedArray() {
-    if (start_ != nullptr) os::release(start_, bytes_for(room_));
+    if (start_ != nullptr) release(start_, bytes_for(room_));
   }
   MappedArray(const MappedArray&) = delete;
   MappedArray& operator=(const MappedArray&) = delete;
@@ -26,11 +26,11 @@ class MappedArray {
   bool reserve(std::size_t count) {
     if (count <= room_) return true;
     const std::size_t room = bytes_for(count) / sizeof(Element);
-    auto* const larger = static_cast<Element*>(os::map(bytes_for(room)));
+    auto* const larger = static_cast<Element*>(map(bytes_for(room)));
     if (larger == nullptr) return false;
     if (start_ != nullptr) {
       std::memcpy(static_cast<void*>(larger), start_, size_ * sizeof(Element));
-      os::release(start_, bytes_for(room_));
+      release(start_, bytes_for(room_));
     }
     start_ = larger;
     room_ = room;
@@ -44,6 +44,14 @@ class MappedArray {
   /// \pre there is room; elements that come anew are whatever was there, at first zeros.
   void set_size(std::size_t size) { size_ = size; }
 
+  /// \returns the elements, which from now on stay.
+  Element* keep() {
+    Element* const kept = start_;
+    start_ = nullptr;
+    room_ = size_ = 0;
+    return kept;
+  }
+
   std::size_t size() const { return size_; }
   Element* begin() { return start_; }
   Element* end() { return start_ + size_; }
@@ -53,7 +61,7 @@ class MappedArray {
   const Element& operator[](std::size_t i) const { return start_[i]; }
 
   /// Where it lies; empty when it has no memory.
-  os::AddressRange memory() const { return {address_of(start_), address_of(start_) + bytes_for(room_)}; }
+  AddressRange memory() const { return {address_of(start_), address_of(start_) + bytes_for(room_)}; }
 
  private:
   static constexpr std::size_t kFirstRoom = 1024;
@@ -65,4 +73,4 @@ class MappedArray {
   std::size_t size_ = 0, room_ = 0;
 };
 
-}  // namespace tarn::internal
+}  // namespace tarn::internal::os

@@ -1,4 +1,4 @@
-#include "os/memory/mappings.h"
+#include "os/memory/own_memory.h"
 
 #include <sys/resource.h>
 

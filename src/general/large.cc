@@ -1,4 +1,4 @@
-#include "general/blocks/large.h"
+#include "general/large.h"
 
 #include <atomic>
 #include <cerrno>

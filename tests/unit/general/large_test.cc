@@ -1,4 +1,4 @@
-#include "general/blocks/large.h"
+#include "general/large.h"
 
 #include "fault/fault_injection.h"
 #include "general/options/setup.h"

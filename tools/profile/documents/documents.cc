@@ -1,0 +1,142 @@
+#include "profile/documents/documents.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "flame_page_assets.h"
+#include "profile/documents/call_tree.h"
+
+namespace tarn::profile {
+namespace {
+
+/// As `tarn classes` reads them.
+Json sizes_json(const std::vector<LiveSize>& sizes) {
+  Json json = Json::array();
+  Rounding count;
+  for (const LiveSize& live : sizes) json.push_back({{"size", live.size}, {"count", count(live.count)}});
+  return json;
+}
+
+constexpr std::size_t kMostNodes = 20'000;
+
+Json page_data(const NamedProfile& profile) {
+  Json nodes = Json::array();
+  for (const CallNode& node : call_tree_of(profile, kMostNodes))
+    nodes.push_back({node.parent, node.name, node.place, whole(node.live.bytes), whole(node.live.blocks),
+                     whole(node.allocated.bytes), whole(node.allocated.blocks)});
+  return {{"program", profile.program()},
+          {"pid", profile.raw().pid},
+          {"remarks", profile.remarks()},
+          {"nodes", std::move(nodes)}};
+}
+
+std::string folded(const NamedStack& stack) {
+  std::string line;
+  for (const Frame& frame : outermost_first(stack)) {
+    std::string name = frame.function;
+    std::replace(name.begin(), name.end(), ';', ':');
+    line += (line.empty() ? "" : ";") + name;
+  }
+  return line;
+}
+
+/// The frames of all profiles, each once.
+class FrameTable {
+ public:
+  std::size_t number_of(const Frame& frame) {
+    const auto [entry, is_new] =
+        numbers_.try_emplace({frame.function, frame.file, frame.line}, numbers_.size());
+    if (is_new) {
+      Json json = {{"name", frame.function}};
+      if (!frame.file.empty()) json["file"] = frame.file;
+      if (frame.line != 0) json["line"] = frame.line;
+      frames_.push_back(std::move(json));
+    }
+    return entry->second;
+  }
+  const Json& frames() const { return frames_; }
+
+ private:
+  std::map<std::tuple<std::string, std::string, unsigned>, std::size_t> numbers_;
+  Json frames_ = Json::array();
+};
+
+Json sampled(const NamedProfile& profile, Measure measure, FrameTable& table) {
+  Json samples = Json::array(), weights = Json::array();
+  std::int64_t sum = 0;
+  Rounding rounded;
+  for (const NamedStack& stack : profile.stacks()) {
+    const std::int64_t bytes = rounded(stack.amount(measure).bytes);
+    if (bytes == 0) continue;
+    Json sample = Json::array();
+    for (const Frame& frame : outermost_first(stack)) sample.push_back(table.number_of(frame));
+    samples.push_back(std::move(sample));
+    weights.push_back(bytes);
+    sum += bytes;
+  }
+  return {{"type", "sampled"},
+          {"name", measure == Measure::kLive ? "live bytes" : "allocated bytes"},
+          {"unit", "bytes"},
+          {"startValue", 0},
+          {"endValue", sum},
+          {"samples", std::move(samples)},
+          {"weights", std::move(weights)}};
+}
+
+}  // namespace
+
+Json profile_json(const NamedProfile& profile) {
+  const HeapProfile& raw = profile.raw();
+  Json json = {{"format", "tarn-heap-profile"},
+               {"version", 1},
+               {"program", profile.program()},
+               {"pid", raw.pid},
+               {"seconds", std::isfinite(raw.seconds) ? raw.seconds : 0},
+               {"interval_bytes", raw.interval_bytes},
+               {"lost_samples", raw.lost_samples},
+               {"live", to_json(profile.total(Measure::kLive))},
+               {"allocated", to_json(profile.total(Measure::kAllocated))},
+               {"remarks", profile.remarks()},
+               {"live_sizes", sizes_json(raw.live_sizes)},
+               {"stacks", Json::array()}};
+  Rounding live_blocks, live_bytes, blocks, bytes;
+  for (const NamedStack& stack : profile.stacks())
+    json["stacks"].push_back({{"pool", pool_json(stack.pool)},
+                              {"older", stack.is_older},
+                              {"live", to_json(stack.live, live_blocks, live_bytes)},
+                              {"allocated", to_json(stack.allocated, blocks, bytes)},
+                              {"frames", to_json(stack.frames())}});
+  return json;
+}
+
+std::string flame_page(const NamedProfile& profile) {
+  return observer::page_text({kFlamePageFrame, kFlamePageStyle, kFlamePageScript}, page_data(profile));
+}
+
+std::string folded_text(const NamedProfile& profile, Measure measure) {
+  std::map<std::string, double> bytes;
+  for (const NamedStack& stack : profile.stacks())
+    if (stack.amount(measure).bytes >= 0.5) bytes[folded(stack)] += stack.amount(measure).bytes;
+  std::string text;
+  Rounding rounded;
+  for (const auto& [line, amount] : bytes) text += fmt::format("{} {}\n", line, rounded(amount));
+  return text;
+}
+
+Json speedscope_json(const NamedProfile& profile) {
+  FrameTable table;
+  Json profiles = Json::array();
+  for (const Measure measure : {Measure::kLive, Measure::kAllocated})
+    profiles.push_back(sampled(profile, measure, table));
+  return {{"$schema", "https://www.speedscope.app/file-format-schema.json"},
+          {"exporter", "tarn"},
+          {"name", profile.program()},
+          {"activeProfileIndex", 0},
+          {"shared", {{"frames", table.frames()}}},
+          {"profiles", std::move(profiles)}};
+}
+
+}  // namespace tarn::profile
