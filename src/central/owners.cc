@@ -22,6 +22,7 @@ constexpr unsigned kReturnedAtOnce = 1024;  // blocks, about 5 us
 constexpr unsigned kMostSteps = 4096;       // at one owner: threads may park as fast as a look returns
 // At an owner in a step of a look, which a slow call waits for: some 20 us of slabs' pages.
 constexpr unsigned kSlabsAtOnce = 4, kReturnsAtOnce = 2;
+constexpr std::size_t kLeastSteps = 64;  // for what is parked
 
 constexpr std::uint32_t kWaitsForAPart = 16;
 // What a part of a pool keeps of its free memory, before others make slabs.
@@ -70,40 +71,43 @@ void return_in_steps(SlabOwner& owner, Budget& budget, Step step) {
       has_more = step(returned);
     }
     returned.give_back();
+    returned.charge_nobody();
   }
 }
 
 // Ends when a thread of the owner comes back.
-void trim_idle_owner(SlabOwner& owner, Budget& budget) {
+void trim_idle_owner(SlabOwner& owner, OwnersTurn& turn, Budget& budget) {
   return_in_steps(owner, budget, [&](ReturnedPages& returned) {
     return is_idle(owner) && limit_parked(owner, 0, kReturnedAtOnce, returned);
   });
-  bool is_trimmed = false;
+  bool is_still_idle = false;
   return_in_steps(owner, budget, [&](ReturnedPages& returned) {
-    if (is_idle(owner)) trim_locked(owner, TrimDepth::kIdle, returned);
-    owner.is_trimmed = is_trimmed = is_idle(owner);
+    is_still_idle = is_idle(owner);
+    if (is_still_idle && !turn.is_trimmed) trim_locked(owner, TrimDepth::kIdle, returned);
+    owner.is_trimmed = turn.is_trimmed = is_still_idle;
     return false;
   });
-  if (is_trimmed) scavenge(owner, Scavenged::kAll, budget.slabs);
+  if (is_still_idle) scavenge(owner, Scavenged::kAll, budget.slabs, turn.classes_scavenged);
 }
 
-void trim_busy_owner(SlabOwner& owner, Budget& budget) {
+void trim_busy_owner(SlabOwner& owner, OwnersTurn& turn, Budget& budget) {
   return_in_steps(owner, budget,
                   [&](ReturnedPages& returned) { return return_surplus(owner, kReturnedAtOnce, returned); });
-  scavenge(owner, Scavenged::kQuiet, budget.slabs);
+  scavenge(owner, Scavenged::kQuiet, budget.slabs, turn.classes_scavenged);
 }
 
-Activity begin_look_at(SlabOwner& owner) {
-  Activity activity = Activity::kBusy;
+OwnersTurn begin_look_at(SlabOwner& owner) {
+  OwnersTurn turn{.steps_left = kLeastSteps + owner.slab_bytes / (kSlabsAtOnce * kPageBytes)};
   ReturnedPages returned;
   const GiveBackGuard give_back;
   if (owner.mutex.try_lock()) {
-    activity = look_at(owner, returned);
+    turn.activity = look_at(owner, returned);
     owner.mutex.unlock();
   }
   returned.give_back();
-  if (activity == Activity::kBusy) look_for_quiet(owner);
-  return activity;
+  returned.charge_nobody();
+  if (turn.activity == Activity::kBusy) look_for_quiet(owner);
+  return turn;
 }
 
 // \returns the slab that was adopted; nullptr when there is none with free blocks. \pre both mutexes are
@@ -303,17 +307,19 @@ LookState Owners::trim_idle(LookShare share) {
   if (!look_.has_begun) look_ = {.has_begun = true, .all_were_idle = true, .owner = first()};
   while (look_.owner != nullptr) {
     SlabOwner& owner = *look_.owner;
-    if (!look_.has_looked_at) look_.activity = begin_look_at(owner);
+    OwnersTurn& turn = look_.turn;
+    if (!look_.has_looked_at) turn = begin_look_at(owner);
     look_.has_looked_at = true;
-    look_.all_were_idle &= look_.activity != Activity::kBusy;
+    look_.all_were_idle &= turn.activity != Activity::kBusy;
     Budget budget(share);
-    if (look_.activity == Activity::kIdleAndDue) trim_idle_owner(owner, budget);
-    if (look_.activity == Activity::kBusy) trim_busy_owner(owner, budget);
-    if (share == LookShare::kStep && budget.is_spent()) return LookState::kHasMore;
+    if (turn.activity == Activity::kIdleAndDue) trim_idle_owner(owner, turn, budget);
+    if (turn.activity == Activity::kBusy) trim_busy_owner(owner, turn, budget);
+    const bool is_step = share == LookShare::kStep;
+    if (is_step && budget.is_spent() && --turn.steps_left != 0) return LookState::kHasMore;
     look_.owner = owner.next_owner;
     look_.has_looked_at = false;
-    const bool is_enough = look_.activity != Activity::kIdle || ++looked_at == kIdleOwnersAtOnce;
-    if (share == LookShare::kStep && is_enough) return LookState::kHasMore;
+    if (is_step && (turn.activity != Activity::kIdle || ++looked_at == kIdleOwnersAtOnce))
+      return LookState::kHasMore;
   }
   look_.has_begun = false;
   return look_.all_were_idle ? LookState::kDoneAllIdle : LookState::kDone;
@@ -341,9 +347,10 @@ void Owners::trim_all_slabs(TrimDepth depth) {
 std::size_t Owners::trim_all() {
   trim_all_slabs(TrimDepth::kAll);
   std::size_t purged = 0;
-  unsigned most = UINT_MAX;
-  for (SlabOwner* owner = first(); owner != nullptr; owner = owner->next_owner)
-    purged += scavenge(*owner, Scavenged::kAll, most);
+  for (SlabOwner* owner = first(); owner != nullptr; owner = owner->next_owner) {
+    unsigned most = UINT_MAX, classes_done = 0;
+    purged += scavenge(*owner, Scavenged::kAll, most, classes_done);
+  }
   return purged;
 }
 

@@ -18,6 +18,14 @@ namespace tarn::internal {
 /// The result of a look at an owner, which is idle when its threads had no slow call since the last look.
 enum class Activity : std::uint8_t { kBusy, kIdle, kIdleAndDue };
 
+/// What a look has done at an owner, and may still do: others can bring it work for as long as they like.
+struct OwnersTurn {
+  Activity activity = Activity::kBusy;
+  bool is_trimmed = false;
+  unsigned classes_scavenged = 0;
+  std::size_t steps_left = 0;
+};
+
 class Owners {
  public:
   /// Serves threads that have ended or call rarely: an orphan, but no owner adopts its slabs.
@@ -115,9 +123,9 @@ class Owners {
   struct Look {
     bool has_begun = false;
     bool all_were_idle = false;
-    SlabOwner* owner = nullptr;           // whose turn it is
-    bool has_looked_at = false;           // at this owner: what is left is to give back
-    Activity activity = Activity::kBusy;  // of this owner
+    SlabOwner* owner = nullptr;  // whose turn it is
+    bool has_looked_at = false;  // at this owner: what is left is to give back
+    OwnersTurn turn{};
   };
 
   static constexpr os::Mutex& mutex_ = os::global_mutex<os::LockRank::kThreads>();

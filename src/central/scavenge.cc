@@ -46,7 +46,7 @@ Span* last_quiet_slab_locked(const List<Span>& slabs) {
   unsigned looked_at = 0;
   for (Span* slab = slabs.last(); slab != nullptr && looked_at < kMostLookedAt; slab = slab->previous) {
     if (is_due(*slab, Scavenged::kQuiet)) return slab;
-    looked_at += slab->quiet != Quiet::kScavenged;
+    ++looked_at;
   }
   return nullptr;
 }
@@ -119,14 +119,17 @@ void look_for_quiet(SlabOwner& owner) {
   }
 }
 
-std::size_t scavenge(SlabOwner& owner, Scavenged which, unsigned& most) {
+std::size_t scavenge(SlabOwner& owner, Scavenged which, unsigned& most, unsigned& classes_done) {
   if (owner.keeps_slabs) return 0;
   const std::size_t os_page = os::page_bytes();
   std::size_t purged = 0;
+  unsigned place = 0;
   TakenBlocks taken;
   ReturnedPages returned;
   for (const SizeClass size_class : classes_of(owner)) {
-    while (most != 0) {
+    if (place++ < classes_done) continue;
+    for (;; --most) {
+      if (most == 0) return purged;
       const GiveBackGuard give_back;
       if (owner.is_ending.load(std::memory_order_relaxed)) break;
       {
@@ -136,8 +139,8 @@ std::size_t scavenge(SlabOwner& owner, Scavenged which, unsigned& most) {
       purged += purge_free_pages(taken, os_page);
       put_back(taken, returned);
       returned.give_back();
-      --most;
     }
+    ++classes_done;
     if (which == Scavenged::kAll) {
       os::LockGuard guard(owner.mutex);
       sort_slabs(owner, size_class);

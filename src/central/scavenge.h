@@ -1,6 +1,6 @@
 // Scavenging gives back free memory inside partly free slabs: the OS pages without a block in use; the slab
 // stays. So one live block, or one in a magazine, pins an OS page and not a slab. Done for idle owners, and
-// by trim; of a busy owner, for slabs that are mostly free and that no block came to or left for a while:
+// by trim; of a busy owner, for slabs that are mostly free and of which no block was taken for a while:
 // such slabs a peak leaves.
 #pragma once
 #include <cstddef>
@@ -12,9 +12,9 @@ namespace tarn::internal {
 enum class Scavenged : std::uint8_t { kAll, kQuiet };
 
 /// Scavenges all slabs of an owner; or those that were quiet at the last two looks. \pre no lock is held.
-/// \param most slabs, of which it takes off those that it scavenged: 0 when there may be more. \returns bytes
-/// given back. \cost a system call per run of free blocks.
-std::size_t scavenge(SlabOwner& owner, Scavenged which, unsigned& most);
+/// \param most slabs, of which it takes off those that it scavenged: 0 when there may be more. \param
+/// classes_done where it goes on. \returns bytes given back. \cost a system call per run of free blocks.
+std::size_t scavenge(SlabOwner& owner, Scavenged which, unsigned& most, unsigned& classes_done);
 
 /// Looks for quiet slabs of an owner, which Scavenged::kQuiet takes then. \pre no lock is held.
 void look_for_quiet(SlabOwner& owner);

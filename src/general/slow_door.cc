@@ -8,6 +8,7 @@
 #include "central/slabs/slab.h"
 #include "general/pools/pool_registry.h"
 #include "os/syscall.h"
+#include "page/give_back/background.h"
 #include "page/spans/page_map.h"
 #include "thread/magazine.h"
 #include "thread/this_thread.h"
@@ -24,6 +25,7 @@ bool is_on_signal_stack() {
 void let_go_all_locks() {
   os::set_fork_owner(true);
   os::fork_set.unlock_all_in_child();
+  background.forget_after_fork();  // a look that the left call was at
 }
 
 bool is_of_a_slab_and_not_free(void* block) {

@@ -303,6 +303,7 @@ void Registry::return_left(ThreadHeap& heap, Left which) {
       trim_locked(*heap.home, TrimDepth::kAll, returned);
   }
   returned.give_back();
+  returned.charge_nobody();
 }
 
 void Registry::return_all_left(Left which) {

@@ -92,7 +92,7 @@ void after_fork_in_parent() {
 }
 
 void after_fork_in_child() {
-  if (careful_forks == 0) return;
+  if (careful_forks == 0) return background.note_fork_of_one_thread();
   --careful_forks;
   os::OwnerLock::forget_other_threads();
   const bool had_others = os::fork_set.unlock_all_in_child();

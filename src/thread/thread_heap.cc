@@ -194,8 +194,9 @@ void flush(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
   if (!magazine.has_flushed) return_rare_blocks(heap, size_class, returned);
   magazine.has_flushed = true;
   const unsigned count = count_of(heap, size_class);
-  const unsigned kept = at_most(most_capacity(heap, size_class), count) / 2;
-  unsigned flushed = at_most(kLargestFlush, count - kept);
+  const unsigned most = most_capacity(heap, size_class);
+  const bool is_past_its_peak = most < class_geometry[size_class].largest_magazine;
+  unsigned flushed = at_most(kLargestFlush, count - at_most(most, count) / 2);
   const unsigned first = next_flushed(magazine, count, flushed);
   void** const gap = magazine.blocks + 1 + first;
   SlabOwner* const from = owner_of_block(gap[0]);
@@ -204,7 +205,7 @@ void flush(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
   } else if (!try_to_park(owner, size_class, gap, flushed, returned)) {
     const ServingGuard guard(owner, size_class);
     flushed = return_some_blocks(&owner, gap, flushed, kMostWords, returned);
-    if (is_past_its_peak_with_parked(owner)) return_parked(owner, size_class, kLargestFlush, returned);
+    if (is_past_its_peak) return_parked(owner, size_class, kLargestFlush, returned);
   }
   close_gap(heap, size_class, first, flushed);
 }

@@ -12,6 +12,7 @@ NAMED_TODAY = {}
 # Those that may: they speak of looks or of the index as a whole, and neither make nor end spans.
 MAY_NAME = {
     "general/class_calls.cc": "slow calls take part in looks",
+    "general/slow_door.cc": "a call that was left may have been at a look",
     "general/options/apply_options.cc": "configures looks and the index",
     "override/address_space.cc": "drops the index for a program that limits its addresses",
     "thread/observation/observation.cc": "a look notices a switch where no call does",

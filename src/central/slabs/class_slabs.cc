@@ -144,9 +144,10 @@ std::size_t most_spare_bytes(const SlabOwner& owner) {
 bool is_past_its_peak(const SlabOwner& owner, std::size_t free) {
   if (owner.keeps_slabs) return false;
   const std::size_t taken = owner.taken_bytes, slabs = owner.slab_bytes;
-  const std::size_t usual = 2 * (taken > free ? taken - free : 0) + kLittleBytes + owner.made_ahead_bytes;
+  const std::size_t used = taken > free ? taken - free : 0;
+  const std::size_t usual = 2 * used + kLittleBytes + owner.made_ahead_bytes;
   if (slabs <= usual || slabs <= usual + owner.classes_with_slabs * kPageBytes) return false;
-  return slabs - taken + page_cache.dirty_bytes() > page_cache.limit();
+  return slabs - used + page_cache.dirty_bytes() > page_cache.limit();
 }
 
 std::size_t bytes_freed_recently(const SlabOwner& owner) {

@@ -126,6 +126,7 @@ void make_common_calls_only() {
   if (!configuration.is_on(Option::kSandbox)) return;
   os::OwnerLock::forbid_calls();
   os::make_common_calls_only();
+  background.apply_change();  // its thread ends
 }
 
 void apply_memory_limits() {

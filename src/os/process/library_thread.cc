@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <cerrno>
 #include <cstddef>
 
 #include "os/process/process_status.h"
@@ -33,11 +34,13 @@ bool start_detached(std::size_t stack_bytes, void (*body)()) {
 }  // namespace
 
 bool start_thread(void (*body)()) {
+  const int error = errno;  // the program's, in a free as an example
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const bool is_started = start_detached(kStackBytes, body) || start_detached(0, body);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
   return is_started;
 }
 

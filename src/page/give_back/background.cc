@@ -19,6 +19,12 @@ constexpr std::uint32_t kMostFailedStarts = 16;  // after these, the system will
 
 constinit Background background;
 
+void Background::configure(bool may_have_thread, std::uint32_t decay_ms) {
+  process_.store(os::process_id(), std::memory_order_relaxed);
+  may_have_thread_.store(may_have_thread, std::memory_order_relaxed);
+  clock_.set_decay(decay_ms);
+}
+
 void Background::notice(std::size_t bytes) {
   os::check_no_lock_is_held("while memory is given back");
   if (page_cache.dirty_bytes() < kWorthATick && clock_.has_ticks()) return;
@@ -33,6 +39,7 @@ void Background::notice(std::size_t bytes) {
 
 void Background::note_kept() {
   os::check_no_lock_is_held("while free memory is noted");
+  if (!clock_.has_ticks()) return;
   if (!ensure_thread()) return step();
   if (is_resting_.load(std::memory_order_seq_cst)) wake();
 }
@@ -52,12 +59,24 @@ void Background::give_back_by_callers(std::size_t most) {
 }
 
 void Background::step() {
-  if (!has_step() && !is_tick_due()) return;
+  const bool is_new = !has_step() && !has_thread() && is_tick_due();
+  if (!is_new && !has_step()) return;
   // What a step gives back comes here again.
-  if (is_at_work_.exchange(true, std::memory_order_acquire)) return;
-  has_step_.store(look(LookShare::kStep) == LookState::kHasMore, std::memory_order_relaxed);
-  is_at_work_.store(false, std::memory_order_release);
+  if (!begin_work()) return;
+  // Another thread may have ended the look meanwhile.
+  if (is_new || has_step())
+    has_step_.store(look(LookShare::kStep) == LookState::kHasMore, std::memory_order_relaxed);
+  end_work();
 }
+
+// In a child by clone nobody does what a thread of its parent did at that moment.
+bool Background::begin_work() {
+  std::uint32_t holder = at_work_.load(std::memory_order_relaxed);
+  const std::uint32_t process = os::process_id();
+  return holder != process && at_work_.compare_exchange_strong(holder, process, std::memory_order_acquire);
+}
+
+void Background::end_work() { at_work_.store(0, std::memory_order_release); }
 
 // Pages come last: what the tiers above give back is dirty until the next look.
 LookState Background::look(LookShare share) {
@@ -69,16 +88,16 @@ LookState Background::look(LookShare share) {
     due_bytes_ = page_cache.unused_since_tick();
   }
   const std::size_t most = share == LookShare::kAll || due_bytes_ < kMostAtOnce ? due_bytes_ : kMostAtOnce;
-  const std::size_t purged = most == 0 ? 0 : page_cache.purge(most);
+  const std::size_t purged = most == 0 ? 0 : page_cache.purge_unkept(most);
   due_bytes_ = purged == 0 || purged > due_bytes_ ? 0 : due_bytes_ - purged;
   return due_bytes_ != 0 && share == LookShare::kStep ? LookState::kHasMore : state;
 }
 
 LookState Background::tick() {
-  if (is_at_work_.exchange(true, std::memory_order_acquire)) return LookState::kDone;
+  if (!begin_work()) return LookState::kDone;
   const LookState state = look(LookShare::kAll);
   has_step_.store(false, std::memory_order_relaxed);
-  is_at_work_.store(false, std::memory_order_release);
+  end_work();
   return state;
 }
 
@@ -92,12 +111,12 @@ bool Background::has_thread() const {
   return process != 0 && process == os::process_id();
 }
 
-// A child that another process's memory was copied for, or that shares it, has no thread, and starts none.
+// A child by clone or vfork has no thread and starts none.
 bool Background::ensure_thread() {
   if (!may_run()) [[likely]]
     return false;
-  if (const std::uint32_t process = thread_of_.load(std::memory_order_relaxed); process != 0)
-    return process == os::process_id();
+  if (process_.load(std::memory_order_relaxed) != os::process_id()) return false;
+  if (thread_of_.load(std::memory_order_relaxed) != 0) return has_thread();
   if (is_starting_.exchange(true, std::memory_order_acquire)) return false;
   if (thread_of_.load(std::memory_order_relaxed) == 0) {
     thread_of_.store(os::process_id(), std::memory_order_relaxed);
@@ -119,18 +138,23 @@ void Background::run() {
 void Background::look_until_switched_off() {
   for (unsigned idle_ticks = 0; may_run();) {
     const std::uint32_t wakes = wakes_.load(std::memory_order_acquire);
-    const bool rests = idle_ticks >= kIdleTicksToRest && page_cache.dirty_bytes() < kWorthATick;
+    const bool rests =
+        !clock_.has_ticks() || (idle_ticks >= kIdleTicksToRest && page_cache.dirty_bytes() < kWorthATick);
     if (has_excess_.load(std::memory_order_acquire) == 0) sleep(wakes, rests);
-    if (!may_run() || os::is_last_thread()) return;  // main may have left the process to others
+    if (!goes_on()) return;
     if (has_excess_.load(std::memory_order_acquire) != 0) watch_excess();
     if (clock_.has_ticks() && !is_tick_due()) continue;
     idle_ticks = tick() == LookState::kDoneAllIdle ? idle_ticks + 1 : 0;
   }
 }
 
+// Main may have left the process to others.
+bool Background::goes_on() const { return may_run() && !os::is_last_thread(); }
+
 void Background::sleep(std::uint32_t wakes_seen, bool rests) {
+  const std::uint64_t period_ms = clock_.period_ms() + 1;
   is_resting_.store(rests, std::memory_order_seq_cst);
-  os::wait_on(wakes_, wakes_seen, rests ? kRestMs : clock_.period_ms() + 1);
+  os::wait_on(wakes_, wakes_seen, rests || period_ms > kRestMs ? kRestMs : period_ms);
   is_resting_.store(false, std::memory_order_relaxed);
 }
 
@@ -150,16 +174,17 @@ void Background::watch_excess() {
   do {
     pause(kExcessMs);
     // The system may refuse for long, for locked memory as an example: then looking often is useless.
-    if (!page_cache.give_back_lasting_excess(kAll)) pause(clock_.period_ms() + 1);
+    if (!page_cache.give_back_lasting_excess(kAll)) pause(kRestMs);
     if (is_tick_due()) tick();
     if (!page_cache.exceeds_limit()) has_excess_.store(0, std::memory_order_seq_cst);
     // Excess that arose since the last look was not announced.
-  } while (page_cache.exceeds_limit() && may_run());
+  } while (page_cache.exceeds_limit() && goes_on());
   has_excess_.store(0, std::memory_order_seq_cst);
 }
 
 void Background::forget_after_fork() {
-  is_at_work_.store(false, std::memory_order_relaxed);
+  process_.store(os::process_id(), std::memory_order_relaxed);
+  at_work_.store(0, std::memory_order_relaxed);
   is_starting_.store(false, std::memory_order_relaxed);
   is_resting_.store(false, std::memory_order_relaxed);
   has_excess_.store(0, std::memory_order_relaxed);

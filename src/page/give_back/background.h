@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "os/memory/memory.h"
 #include "page/give_back/give_back_policy.h"
 
 namespace tarn::internal {
@@ -26,10 +27,7 @@ class Background {
   using TrimIdle = LookState (*)(LookShare share);
 
   /// Call apply_change() after a later call.
-  void configure(bool may_have_thread, std::uint32_t decay_ms) {
-    may_have_thread_.store(may_have_thread, std::memory_order_relaxed);
-    clock_.set_decay(decay_ms);
-  }
+  void configure(bool may_have_thread, std::uint32_t decay_ms);
   /// After configure() while memory was kept: does at once what is due now.
   void apply_change();
   /// Sets the function that each look calls. Without one all heaps count as idle.
@@ -54,11 +52,15 @@ class Background {
 
   /// Call after `bytes` came back to the page cache. What exceeds the limit goes back to the system in this
   /// call and in later ones, unless the library's thread does it; what is above the soft limit of memory in
-  /// this call. \cost three loads unless there is something to do.
+  /// this call. \cost three loads unless there is much; a system call where the library's thread runs.
   void notice(std::size_t bytes);
 
   /// For the child of a fork: it has none of the threads that were at work.
   void forget_after_fork();
+  /// For that of a process with one thread. \post nothing is written unless the option is on
+  void note_fork_of_one_thread() {
+    if (may_run()) forget_after_fork();
+  }
 
   /// The least free memory that makes a look worth its cost.
   static constexpr std::size_t kWorthATick = 256 * 1024;  // bytes
@@ -69,7 +71,12 @@ class Background {
   void sleep(std::uint32_t wakes_seen, bool rests);
   void watch_excess();
   void wake();
-  bool may_run() const { return may_have_thread_.load(std::memory_order_relaxed); }
+  bool may_run() const {
+    return may_have_thread_.load(std::memory_order_relaxed) && !os::makes_common_calls_only();
+  }
+  bool goes_on() const;
+  bool begin_work();
+  void end_work();
   bool is_tick_due();
   LookState look(LookShare share);
   LookState tick();
@@ -81,12 +88,13 @@ class Background {
   TickClock clock_{2000};
   TickClock excess_clock_{2 * kExcessMs};  // of callers
   std::atomic<bool> has_begun_{false};     // a tick was due before
-  std::atomic<bool> is_at_work_{false};    // somebody looks
+  std::atomic<std::uint32_t> at_work_{0};  // the process in which somebody looks
   std::atomic<bool> has_step_{false};
   std::size_t due_bytes_ = 0;  // of pages, after the look at the tiers above; who is at work changes it
 
   // The library's thread.
   std::atomic<bool> may_have_thread_{false};
+  std::atomic<std::uint32_t> process_{0};  // that may start it
   std::atomic<bool> is_starting_{false};
   std::atomic<std::uint32_t> thread_of_{0};  // the process that has it: a child by clone has none
   std::atomic<std::uint32_t> failed_starts_{0};

@@ -1,7 +1,7 @@
 // Collects spans that ended while locks are held, and frees them once no lock is held.
 //
 // Code under a lock adds its ended spans here. The destructor frees them to the page cache and then gives
-// back what is too much (background.h); so it must run with no lock held but kGiveBack's. Declare an object
+// back what is too much (background.h); so it must run with no lock held. Declare an object
 // of this class before the guard of the lock, so that it is destroyed after the unlock.
 //
 // Threads: one.
@@ -37,6 +37,9 @@ class ReturnedPages {
 
   /// Notes that `bytes` of free memory stay outside of the page cache, for a later look.
   void note_kept(std::size_t bytes);
+
+  /// The call that returns them does not pay for their way back to the system: later ones do.
+  void charge_nobody() { bytes_ = 0; }
 
   /// Bytes of all spans that were added, and pages that were noted.
   std::size_t bytes() const { return bytes_; }

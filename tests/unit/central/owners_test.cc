@@ -15,9 +15,9 @@ namespace {
 
 // All there is to do.
 std::size_t scavenge_as(SlabOwner& owner, Scavenged which) {
-  unsigned most = UINT_MAX;
+  unsigned most = UINT_MAX, classes_done = 0;
   if (which == Scavenged::kQuiet) look_for_quiet(owner);
-  return scavenge(owner, which, most);
+  return scavenge(owner, which, most, classes_done);
 }
 
 class OwnersTest : public OwnerFixture {};
@@ -200,6 +200,21 @@ TEST_F(Scavenge, GivesThePagesThatHoldNoLiveBlockBack) {
   if (pages < 4) GTEST_SKIP() << "OS pages are as large as slabs here";
   EXPECT_GE(scavenge_as(owner, Scavenged::kAll), (pages - 2) * os::page_bytes());
   EXPECT_EQ(static_cast<unsigned char*>(live[0])[159], 0xab) << "a live block keeps its contents";
+}
+
+TEST_F(Scavenge, ComesInPartsToAllSlabs) {
+  const std::vector<void*> live = sparse_slab(1);
+  unsigned most = 0, classes_done = 0;
+  EXPECT_EQ(scavenge(owner, Scavenged::kAll, most, classes_done), 0u);
+  std::size_t purged = 0;
+  for (int part = 0; part < 10; ++part) {
+    most = 1;
+    purged += scavenge(owner, Scavenged::kAll, most, classes_done);
+  }
+  EXPECT_GT(purged, 0u);
+  EXPECT_EQ(slab_of(live[0])->quiet, Quiet::kScavenged);
+  EXPECT_EQ(most, 1u) << "nothing is left";
+  EXPECT_GE(classes_done, owner.class_count - 1u);
 }
 
 TEST_F(Scavenge, LooksAtASlabOnceUntilBlocksComeOrGo) {

@@ -3,6 +3,7 @@
 #include "page/give_back/page_cache.h"
 #include "support/child.h"
 #include "support/prelude.h"
+#include "support/sanitizer.h"
 #include "support/wait.h"
 
 namespace tarn::internal {
@@ -136,6 +137,7 @@ TEST_F(BackgroundTest, TheThreadThatRestsIsWokenByFreeMemory) {
 }
 
 TEST_F(BackgroundTest, AChildOfAForkStartsAThreadOfItsOwn) {
+  if (test::kThreadSanitizer) GTEST_SKIP() << "ThreadSanitizer lets no such child start a thread";
   begin(Thread::kAllowed, 2000, bytes_of(kMuch) / 2);
   ASSERT_TRUE(background.ensure_thread());
   const test::ChildResult result = test::run_in_child([] {
