@@ -21,6 +21,9 @@ ended = subprocess.run(["gdb", "-q", "-batch", "-nx", "-iex", "set debuginfod en
                         *(argument for command in COMMANDS for argument in ("-ex", command)), PROGRAM],
                        capture_output=True, text=True, check=False, timeout=60)
 said = re.findall(r"^\$\d+ = (.*)$", ended.stdout, re.MULTILINE)
+if "Couldn't write extended state status" in ended.stderr:
+    print("this gdb calls no function in any program on this kernel: skipped")
+    sys.exit(77)
 expected = 2 * [text for text in CALLS.values() if text is not None]
 if len(said) != len(expected) or not all(map(re.fullmatch, expected, said)) or \
         "ended\n" not in ended.stdout:
