@@ -155,6 +155,10 @@ class Run(CommandTest):
         self.assert_one_line(self.tarn("run", "--set", "classes=odd", "--", "true"), 2,
                              self.option("classes")["accepts"])
 
+    def test_background_reaches_the_library(self):
+        result = self.tarn("run", "--background", "--", "sh", "-c", 'printf %s "$TARN_BACKGROUND"')
+        self.assertEqual((result.returncode, result.stdout), (0, "1"), result.stderr)
+
     def test_a_file_of_options_reaches_the_library_by_its_whole_path_and_is_checked_first(self):
         conf = self.file("my.conf", "huge_pages:never\n")
         show = ["--", "sh", "-c", 'printf %s "$TARN_CONF_FILE"']

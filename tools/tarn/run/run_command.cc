@@ -31,6 +31,7 @@ struct RunOptions {
   std::string json_file;
   std::string conf_file;
   std::vector<std::string> settings;
+  bool in_background = false;
   RunProfileOptions profile;
 
   bool wants_statistics() const { return prints_statistics || !json_file.empty(); }
@@ -40,6 +41,7 @@ Environment environment_of(const RunOptions& options) {
   Environment environment;
   environment.preload(find_tarn_library());
   if (!options.conf_file.empty()) environment.set("TARN_CONF_FILE", checked_conf_file(options.conf_file));
+  if (options.in_background) environment.set("TARN_BACKGROUND", "1");
   set_options(environment, options.settings);
   return environment;
 }
@@ -133,6 +135,8 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
   add_value(command, "--json FILE", options->json_file, "Write the same as JSON");
   add_value(command, "--conf FILE", options->conf_file,
             "Take the library's options from this file, as TARN_CONF_FILE does; --set wins");
+  add_flag(command, "--background", options->in_background,
+           "Let a thread of the library's give memory back, also while the program idles");
   add_values(command, "--set KEY=VALUE", options->settings,
              "Set an option of the library (see tarn options); repeatable");
   add_profile_options(command, options->profile);
