@@ -304,8 +304,8 @@ bool Owners::end_all_cached_spans() {
 LookState Owners::trim_idle(LookShare share) {
   constexpr unsigned kIdleOwnersAtOnce = 32;  // of pools there may be thousands
   unsigned looked_at = 0;
-  if (!look_.has_begun) look_ = {.has_begun = true, .all_were_idle = true, .owner = first()};
-  while (look_.owner != nullptr) {
+  if (!is_at_a_look()) look_ = {.owner = first(), .all_were_idle = true};
+  while (is_at_a_look()) {
     SlabOwner& owner = *look_.owner;
     OwnersTurn& turn = look_.turn;
     if (!look_.has_looked_at) turn = begin_look_at(owner);
@@ -321,7 +321,6 @@ LookState Owners::trim_idle(LookShare share) {
     if (is_step && (turn.activity != Activity::kIdle || ++looked_at == kIdleOwnersAtOnce))
       return LookState::kHasMore;
   }
-  look_.has_begun = false;
   return look_.all_were_idle ? LookState::kDoneAllIdle : LookState::kDone;
 }
 

@@ -75,6 +75,8 @@ class Owners {
   /// A look at all owners, or a step of it: trims those that had no slow call since the last look, which
   /// gives back their empty slabs, and free pages inside other slabs. \pre the caller alone looks.
   LookState trim_idle(LookShare share);
+  /// Whether a step has begun a look that is not done. \pre the caller alone looks.
+  bool is_at_a_look() const { return look_.owner != nullptr; }
 
   /// Trims all owners, but gives back nothing from inside slabs with live blocks.
   void trim_all_slabs(TrimDepth depth);
@@ -121,9 +123,8 @@ class Owners {
 
   /// How far a look has come. Of who looks.
   struct Look {
-    bool has_begun = false;
+    SlabOwner* owner = nullptr;  // whose turn it is; nullptr: of none
     bool all_were_idle = false;
-    SlabOwner* owner = nullptr;  // whose turn it is
     bool has_looked_at = false;  // at this owner: what is left is to give back
     OwnersTurn turn{};
   };

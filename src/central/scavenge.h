@@ -12,8 +12,9 @@ namespace tarn::internal {
 enum class Scavenged : std::uint8_t { kAll, kQuiet };
 
 /// Scavenges all slabs of an owner; or those that were quiet at the last two looks. \pre no lock is held.
-/// \param most slabs, of which it takes off those that it scavenged: 0 when there may be more. \param
-/// classes_done where it goes on. \returns bytes given back. \cost a system call per run of free blocks.
+/// \param most how many slabs at most; lowered by each that was scavenged, so that 0 says there may be more.
+/// \param classes_done how many classes earlier calls have finished; raised by those that this one has.
+/// \returns bytes given back. \cost a system call per run of free blocks.
 std::size_t scavenge(SlabOwner& owner, Scavenged which, unsigned& most, unsigned& classes_done);
 
 /// Looks for quiet slabs of an owner, which Scavenged::kQuiet takes then. \pre no lock is held.

@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include "central/owners.h"
-#include "central/slabs/class_slabs.h"
+#include "central/slabs/put_right.h"
 #include "central/slabs/slab.h"
 #include "general/pools/pool_registry.h"
 #include "os/syscall.h"

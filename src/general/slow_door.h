@@ -3,7 +3,7 @@
 //
 // A jump out of a signal handler that had interrupted the call: the thread's next slow call finds the left
 // one still noted, at a place of the stack that is free again. In a process of one thread it then lets go all
-// locks and puts right what they guard (central/slabs/class_slabs.h); blocks on their way between a slab and
+// locks and puts right what they guard (central/slabs/put_right.h); blocks on their way between a slab and
 // a magazine are lost. Beside other threads locks may be theirs: what the left call held stays held. A call
 // inside of a call, of a handler or of a function of the program's, lies deeper in the stack, or on the stack
 // for signals; it is let through.

@@ -323,11 +323,10 @@ bool Registry::return_next_left() {
 LookState Registry::trim_idle(LookShare share) {
   if (share == LookShare::kAll) {
     return_all_left(Left::kLong);
-  } else if (!looks_at_owners_ && return_next_left()) {
+  } else if (!owners.is_at_a_look() && return_next_left()) {
     return LookState::kHasMore;
   }
   const LookState state = owners.trim_idle(share);
-  looks_at_owners_ = state == LookState::kHasMore;
   const bool is_some_left = left_count_.load(std::memory_order_relaxed) != 0;
   return is_some_left && state == LookState::kDoneAllIdle ? LookState::kDone : state;
 }

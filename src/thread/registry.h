@@ -152,10 +152,8 @@ class Registry {
   std::atomic<std::uint32_t> owner_count_{0};
   std::uint32_t numbered_count_ = 0;  // heaps that give their threads a number
   std::uint32_t next_shared_ = 0;
-  std::atomic<std::uint32_t> left_count_{0};  // heaps as their threads have left them
-  // Of who looks, in steps: past the heaps that were left, and else the last of these that it came to.
-  bool looks_at_owners_ = false;
-  ThreadHeap* left_looked_at_ = nullptr;
+  std::atomic<std::uint32_t> left_count_{0};      // heaps as their threads have left them
+  ThreadHeap* left_looked_at_ = nullptr;          // the last of these that steps of a look came to
   ThreadHeap* first_of_owner_[kMostShared] = {};  // one heap of each owner
   // Apart from the heaps: threads write the lines of their heaps.
   std::atomic<SlabOwner*> owner_of_number_[kMostShared] = {};

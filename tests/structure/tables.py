@@ -27,6 +27,7 @@ COVERED = {
     "base/call_event": "tests/unit/thread/watch/call_ring_test.cc",
     "base/options/option_table": "tests/unit/general/options/configuration_test.cc",
     "central/classes/per_class": "tests/unit/central/classes/size_class_test.cc",
+    "central/slabs/put_right": "tests/fault/left_calls_test.cc",
     "central/slabs/slab_owner": "tests/unit/central/owners_test.cc",
     "central/validate": "tests/unit/central/owners_test.cc",
     "general/batches": "tests/conformance/batch_test.cc",

@@ -87,9 +87,4 @@ std::size_t bytes_freed_recently(const SlabOwner& owner);
 /// The most bytes of spare slabs the owner may have.
 std::size_t most_spare_bytes(const SlabOwner& owner);
 
-/// Puts an owner right after a thread has left a call half way, with locks held: counts the free blocks of
-/// the slabs in its lists anew. If the lock of a class is held, the parked blocks of the class are lost.
-/// \pre no other thread of the program runs.
-void put_right_locked(SlabOwner& owner);
-
 }  // namespace tarn::internal

@@ -119,8 +119,6 @@ void keep_no_more() {
   background.apply_change();
 }
 
-void end_or_start_thread() { background.apply_change(); }
-
 // Not undone: nobody tells when a filter is gone.
 void make_common_calls_only() {
   if (!configuration.is_on(Option::kSandbox)) return;
@@ -156,7 +154,7 @@ struct RunTimeOption {
 constexpr RunTimeOption kRunTimeOptions[] = {
     {Option::kFreePageThreshold, limit_pages, keep_no_more},
     {Option::kDecay, change_decay, keep_no_more},
-    {Option::kBackground, configure_background, end_or_start_thread},
+    {Option::kBackground, configure_background, [] { background.apply_change(); }},
     {Option::kSandbox, do_nothing, make_common_calls_only},
     {Option::kThreadCacheBytes, limit_magazines, do_nothing},
     {Option::kShareSlabs, limit_owners, do_nothing},

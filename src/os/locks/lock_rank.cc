@@ -19,7 +19,7 @@ struct MutexAccess {
     if (!mutex.take_free()) mutex.lock_slow();
     note_lock_taken(mutex.rank_);
   }
-  // Also of a thread that has left a call half way: then the library's may wait.
+  // Also of a thread that has left a call half way.
   static void unlock_in_child(Mutex& mutex) {
     if (mutex.state_.load(std::memory_order_relaxed) != Mutex::kFree) mutex.let_go();
   }

@@ -3,6 +3,7 @@
 #include "central/owners.h"
 #include "central/private_classes.h"
 #include "central/slabs/class_slabs.h"
+#include "central/slabs/put_right.h"
 #include "general/class_calls.h"
 #include "general/options/setup.h"
 #include "os/process/processors.h"
