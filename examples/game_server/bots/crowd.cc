@@ -21,6 +21,7 @@ namespace game {
 namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kArriveWithin = 30 * kSecond;
 constexpr std::uint64_t kLeaveWithin = 3 * kSecond;
 constexpr std::size_t kOtherDescriptors = 16;
 // What an epoll event names: a bot's number, or one of these.
@@ -88,12 +89,15 @@ void Crowd::watch_control() {
 }
 
 void Crowd::run() {
-  if (options_.seconds > 0)
-    end_ = now() + static_cast<std::uint64_t>(options_.seconds * static_cast<double>(kSecond));
+  if (options_.seconds > 0) end_ = now() + kArriveWithin;
   while (!is_over()) {
     step(wait_milliseconds());
     if (plan_ == Bot::Plan::kWait && arrived_.size() == bots_.size()) start_playing();
-    if (end_ != 0 && !is_leaving() && now() >= end_) start_leaving();
+    if (end_ == 0 || is_leaving() || now() < end_) continue;
+    if (plan_ == Bot::Plan::kWait)
+      throw std::runtime_error(fmt::format("{} of {} bots got in within {} s", arrived_.size(), bots_.size(),
+                                           kArriveWithin / kSecond));
+    start_leaving();
   }
   print_tally();
   require_no_loss();
@@ -206,6 +210,8 @@ void Crowd::note(Bot& bot, Bot::State before) {
 
 void Crowd::start_playing() {
   plan_ = Bot::Plan::kPlay;
+  if (options_.seconds > 0)
+    end_ = now() + static_cast<std::uint64_t>(options_.seconds * static_cast<double>(kSecond));
   tell("ready");
   for (Bot& bot : bots_)
     if (bot.state() == Bot::State::kPlaying) proceed(bot, plan_);

@@ -20,7 +20,7 @@ struct CrowdOptions {
   std::size_t bots = 2000;
   std::size_t connects_at_once = 128;
   std::uint64_t seed = 1;
-  double seconds = 0;    // 0: until told to stop
+  double seconds = 0;    // of play, from when all are in; 0: until told to stop
   unsigned pace_ms = 0;  // between two bundles of a bot; 0: as fast as it gets answers
   Habits habits;
   bool takes_commands = false;

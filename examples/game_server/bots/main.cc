@@ -43,7 +43,7 @@ void add_options(CLI::App& app, game::CrowdOptions& options) {
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000));
   app.add_option("--seed", options.seed, "What the bots do follows from it (1)")->type_name("N");
-  app.add_option("--seconds", options.seconds, "Leave after so long (0: when told to)")
+  app.add_option("--seconds", options.seconds, "Play for so long (0: until told to leave)")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 1e6));
   app.add_option("--pace-ms", options.pace_ms,
