@@ -4,68 +4,66 @@
 namespace tarn::test {
 namespace {
 
-template <typename Pool>
-class Batch : public Conformance<Pool> {};
-TYPED_TEST_SUITE(Batch, BatchPools);
+class Batch : public Conformance {};
+INSTANTIATE_TEST_SUITE_P(, Batch, pools_with(&Pool::allocate_batch), name_of);
 
-TYPED_TEST(Batch, BlocksAreWholeAlignedAndApart) {
-  for (const std::size_t size : landmark_sizes(up_to<TypeParam>(kMiB)))
+TEST_P(Batch, BlocksAreWholeAlignedAndApart) {
+  for (const std::size_t size : landmark_sizes(up_to(kMiB)))
     for (const std::size_t count : {0u, 1u, 2u, 63u, 64u, 65u, 1000u}) {
       if (size * count > 64 * kMiB) continue;
       std::vector<void*> blocks(count + 1, nullptr);
-      ASSERT_EQ(TypeParam::allocate_batch(size, count, blocks.data()), count) << size;
+      ASSERT_EQ(pool().allocate_batch(size, count, blocks.data()), count) << size;
       EXPECT_EQ(blocks[count], nullptr) << "one more than asked for was written";
       for (std::size_t i = 0; i < count; ++i) {
         ASSERT_EQ(address(blocks[i]) % (size <= 8 ? 8 : 16), 0u);
-        ASSERT_GE(usable_bytes<TypeParam>(blocks[i], size), size);
+        ASSERT_GE(usable_bytes(blocks[i], size), size);
         fill(blocks[i], size, i);
       }
       for (std::size_t i = 0; i < count; ++i)
         ASSERT_TRUE(holds(blocks[i], size, i)) << size << " block " << i;
-      TypeParam::deallocate_batch(blocks.data(), count);
+      pool().deallocate_batch(blocks.data(), count);
     }
 }
 
-TYPED_TEST(Batch, TakesBlocksOfAllSizesBackTogether) {
+TEST_P(Batch, TakesBlocksOfAllSizesBackTogether) {
   std::vector<void*> blocks;
   for (int round = 0; round < 20; ++round)
-    for (const std::size_t size : landmark_sizes(up_to<TypeParam>(kMiB)))
-      blocks.push_back(TypeParam::allocate(size));
+    for (const std::size_t size : landmark_sizes(up_to(kMiB))) blocks.push_back(pool().allocate(size));
   blocks.push_back(nullptr);
-  TypeParam::deallocate_batch(blocks.data(), blocks.size());
+  pool().deallocate_batch(blocks.data(), blocks.size());
 }
 
-TYPED_TEST(Batch, AnswersWhatCannotBeHadWithNoBlocksAndEnomem) {
+TEST_P(Batch, AnswersWhatCannotBeHadWithNoBlocksAndEnomem) {
   void* blocks[4] = {};
   errno = 0;
-  EXPECT_EQ(TypeParam::allocate_batch(SIZE_MAX, 4, blocks), 0u);
+  EXPECT_EQ(pool().allocate_batch(SIZE_MAX, 4, blocks), 0u);
   EXPECT_EQ(errno, ENOMEM);
 }
 
-TYPED_TEST(Batch, BlocksMayBeGivenBackOneByOneAndTheOtherWayRound) {
+TEST_P(Batch, BlocksMayBeGivenBackOneByOneAndTheOtherWayRound) {
   std::vector<void*> blocks(500);
-  ASSERT_EQ(TypeParam::allocate_batch(48, blocks.size(), blocks.data()), blocks.size());
-  for (void* block : blocks) TypeParam::deallocate(block, 48);
-  for (void*& block : blocks) block = TypeParam::allocate(48);
-  TypeParam::deallocate_batch(blocks.data(), blocks.size());
+  ASSERT_EQ(pool().allocate_batch(48, blocks.size(), blocks.data()), blocks.size());
+  for (void* block : blocks) pool().deallocate_sized(block, 48);
+  for (void*& block : blocks) block = pool().allocate(48);
+  pool().deallocate_batch(blocks.data(), blocks.size());
 }
 
-TYPED_TEST(Batch, TrimLeavesLiveBlocksAloneAndAllocationGoesOn) {
+TEST_P(Batch, TrimLeavesLiveBlocksAloneAndAllocationGoesOn) {
   std::vector<void*> live;
-  for (const std::size_t size : landmark_sizes(up_to<TypeParam>(5 * kMiB))) {
-    TypeParam::deallocate(TypeParam::allocate(size));
-    live.push_back(TypeParam::allocate(size));
+  for (const std::size_t size : landmark_sizes(up_to(5 * kMiB))) {
+    pool().deallocate(pool().allocate(size));
+    live.push_back(pool().allocate(size));
     fill(live.back(), size, size);
   }
-  void* const freed = TypeParam::allocate(up_to<TypeParam>(32 * kMiB));
-  fill(freed, up_to<TypeParam>(32 * kMiB), 0);
-  TypeParam::deallocate(freed);
-  TypeParam::trim();
+  void* const freed = pool().allocate(up_to(32 * kMiB));
+  fill(freed, up_to(32 * kMiB), 0);
+  pool().deallocate(freed);
+  pool().trim();
   std::size_t i = 0;
-  for (const std::size_t size : landmark_sizes(up_to<TypeParam>(5 * kMiB))) {
+  for (const std::size_t size : landmark_sizes(up_to(5 * kMiB))) {
     EXPECT_TRUE(holds(live[i], size, size)) << size;
-    TypeParam::deallocate(live[i++]);
-    TypeParam::deallocate(TypeParam::allocate(size));
+    pool().deallocate(live[i++]);
+    pool().deallocate(pool().allocate(size));
   }
 }
 

@@ -363,43 +363,4 @@ struct HeapSource {
   static Heap& instance() { return HeapBlocks<LibraryPages>::heap(); }
 };
 
-/// What a pool by nature does not offer.
-template <typename Pool>
-struct Traits {
-  static constexpr std::size_t kLargest = SIZE_MAX, kLargestAlignment = SIZE_MAX;  // bytes
-  static constexpr bool kTellsSizes = true;                                        // usable_size
-  static constexpr bool kChecksRequests = true;  // with errno; else a refusal is a null pointer alone
-};
-template <typename Pools>
-struct Traits<PoolPerPowerOfTwo<Pools>> {
-  static constexpr std::size_t kLargest = PoolPerPowerOfTwo<Pools>::kLargest,
-                               kLargestAlignment = Pools::kLargestAlignment;
-  static constexpr bool kTellsSizes = true;
-  static constexpr bool kChecksRequests = false;
-};
-template <typename Source>
-struct Traits<ResourceBlocks<Source>> {
-  static constexpr std::size_t kLargest = SIZE_MAX, kLargestAlignment = SIZE_MAX;
-  static constexpr bool kTellsSizes = true;
-  static constexpr bool kChecksRequests = false;
-};
-template <typename Source>
-struct Traits<AllocatorBlocks<Source>> {
-  static constexpr std::size_t kLargest = SIZE_MAX, kLargestAlignment = 16;
-  static constexpr bool kTellsSizes = true;
-  static constexpr bool kChecksRequests = false;
-};
-template <Contents kContents>
-struct Traits<BufferBlocks<kContents>> {
-  static constexpr std::size_t kLargest = SIZE_MAX, kLargestAlignment = BufferBlocks<kContents>::kAlignment;
-  static constexpr bool kTellsSizes = true;
-  static constexpr bool kChecksRequests = false;
-};
-template <Contents kContents>
-struct Traits<ArenaBlocks<kContents>> {
-  static constexpr std::size_t kLargest = SIZE_MAX, kLargestAlignment = SIZE_MAX;
-  static constexpr bool kTellsSizes = false;
-  static constexpr bool kChecksRequests = false;
-};
-
 }  // namespace tarn::test
