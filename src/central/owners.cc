@@ -106,7 +106,10 @@ OwnersTurn begin_look_at(SlabOwner& owner) {
   }
   returned.give_back();
   returned.charge_nobody();
-  if (turn.activity == Activity::kBusy) look_for_quiet(owner);
+  if (turn.activity == Activity::kBusy) {
+    owner.looks += 1;
+    look_for_quiet(owner);
+  }
   return turn;
 }
 

@@ -187,6 +187,17 @@ unsigned shrink_idle_magazine(ThreadHeap& heap, SizeClass size_class, unsigned m
   return gone;
 }
 
+// What only comes fills a magazine for nobody.
+unsigned shrink_unrefilled_magazine(ThreadHeap& heap, SizeClass size_class, unsigned most,
+                                    ReturnedPages& returned) {
+  const unsigned count = count_of(heap, size_class);
+  if (count <= kFirstCapacity) return 0;
+  const unsigned gone =
+      return_newest_blocks(heap, size_class, at_most(most, count - kFirstCapacity), returned);
+  lower_capacity(heap, size_class, heap.magazines.at(size_class).capacity / 2);
+  return gone;
+}
+
 unsigned count_left(const ThreadHeap& heap, SizeClass size_class) {
   const unsigned count = count_of(heap, size_class);
   if (heap.visit.load(std::memory_order_relaxed) != Visit::kTaken) return count;

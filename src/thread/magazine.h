@@ -60,6 +60,11 @@ unsigned return_newest_blocks(ThreadHeap& heap, SizeClass size_class, unsigned m
 /// The same, of blocks that were not needed since the last look; halves a magazine that is then empty.
 unsigned shrink_idle_magazine(ThreadHeap& heap, SizeClass size_class, unsigned most, ReturnedPages& returned);
 
+/// Returns at most `most` of the blocks of a magazine that was not refilled since the last look, but for a
+/// few; halves it as far as its blocks allow. \returns how many.
+unsigned shrink_unrefilled_magazine(ThreadHeap& heap, SizeClass size_class, unsigned most,
+                                    ReturnedPages& returned);
+
 /// Returns the blocks of all magazines but for the newest of each, while the heap's thread runs. \pre the
 /// records were hidden, and all threads fenced since.
 void take_lower_blocks_locked(ThreadHeap& heap, ReturnedPages& returned);

@@ -31,8 +31,9 @@ constexpr unsigned kClassesPerLook = 64;
 // Fewer take magazines from classes that are in use, where a thread uses many: with 64, 64 threads with 500
 // objects each take 11 ns a replacement instead of 7.
 constexpr unsigned kMissesPerLook = 512;
-// One call looks at most twice. Both looks together must not come to one class twice: the first might lower
-// its misses to 0, and the second would shrink the magazine that the call refills.
+// One call looks at most twice, at a miss and when its heap grows. Both looks together must not come to one
+// class twice: the first might lower its misses to 0, and the second would shrink the magazine that the call
+// refills.
 static_assert(2 * kClassesPerLook < detail::kFirstPoolClass - 1);
 constexpr std::size_t kGrowthShare = 256;
 constexpr std::size_t kLeastGrowth = 2 * kPageBytes;
@@ -46,8 +47,13 @@ constinit std::atomic<bool> no_class_is_rare{false};
 struct Look {
   unsigned most_blocks;
   unsigned misses_shift;  // by which a class's misses fall
+  bool is_with_time = false;
 };
 constexpr Look kWhenMagazinesLackRoom{kLargestFlush, 1};
+// Once between two looks at the owner: a class without a miss in that time is idle. Few idle blocks pin
+// little, and others in their place would be other pages.
+constexpr Look kWithTime{512, 8, true};
+constexpr std::size_t kWorthTime = kPageBytes;  // bytes of blocks in a magazine
 // A heap that grows writes pages for the first time, beside which the return of so many blocks is little.
 constexpr Look kWhenTheHeapGrows{512, 2};
 
@@ -71,18 +77,26 @@ SlabOwner& owner_of(const ThreadHeap* heap) { return heap != nullptr ? owner_nea
 
 // Returns what a class did not need since the last look: blocks in its magazine, which pin slabs, and an
 // empty slab. If all calls of a class hit, it has no miss, but another block on top. \returns how many blocks
-// the magazine had.
-unsigned give_up_idle_class(ThreadHeap& heap, SizeClass size_class, unsigned misses_shift, unsigned most,
+// went.
+unsigned give_up_idle_class(ThreadHeap& heap, SizeClass size_class, const Look& look, unsigned most,
                             ReturnedPages& returned) {
   if (heap.magazines.find(size_class) == nullptr) return 0;
   Magazine& magazine = heap.magazines.made(size_class);
-  const bool was_missed = magazine.misses != 0;
+  const bool was_missed = magazine.misses != 0, was_refilled = magazine.was_refilled;
   // Nothing is written of a class that was never used.
-  if (was_missed) magazine.misses >>= misses_shift;
+  if (was_missed) magazine.misses >>= look.misses_shift;
+  if (was_refilled && look.is_with_time) magazine.was_refilled = false;
   if (magazine.blocks == nullptr) return 0;
   const auto on_top = [&] { return *detail::slot_at(heap.cache, heap.record(size_class).top); };
+  const bool is_idle = !was_missed && magazine.top_seen == on_top();
   unsigned gone = 0;
-  if (!was_missed && magazine.top_seen == on_top()) {
+  if (look.is_with_time) {
+    const bool is_worth_it =
+        std::size_t{count_of(heap, size_class)} * class_geometry[size_class].block_bytes >= kWorthTime;
+    if (is_worth_it && is_idle) gone = shrink_idle_magazine(heap, size_class, most, returned);
+    if (is_worth_it && !is_idle && !was_refilled)
+      gone = shrink_unrefilled_magazine(heap, size_class, most, returned);
+  } else if (is_idle) {
     gone = shrink_idle_magazine(heap, size_class, most, returned);
     if (!is_private_class(size_class)) retire_empty_slab(*heap.owner, size_class, returned);
   }
@@ -98,20 +112,32 @@ bool grows_beyond_its_peak(SlabOwner& owner) {
   return true;
 }
 
-// Some classes of a heap, in turn, return idle blocks: before the heap grows, which it may then not have to,
-// and when magazines that are in use have no room beside idle ones.
-void look_for_idle_classes_locked(ThreadHeap& heap, const Look& look, ReturnedPages& returned) {
+// Some classes of a heap, in turn, return idle blocks: with time; before the heap grows, which it may then
+// not have to; and when magazines that are in use have no room beside idle ones. A class that has more than a
+// look may return comes again in the next. \returns how many classes have had their turn.
+unsigned look_for_idle_classes_locked(ThreadHeap& heap, const Look& look, ReturnedPages& returned) {
   heap.lacks_room = false;
   heap.misses_since_look = 0;
   collect_all_pending_locked(*heap.owner, returned);
   const unsigned end = end_of_classes.load(std::memory_order_acquire);
-  unsigned gone = 0;
-  for (unsigned looked_at = 0; looked_at < kClassesPerLook && gone < look.most_blocks; ++looked_at) {
-    heap.next_class_looked_at = heap.next_class_looked_at % (end - 1) + 1;
-    gone += give_up_idle_class(heap, class_of_index(heap.next_class_looked_at), look.misses_shift,
-                               look.most_blocks - gone, returned);
+  unsigned looked_at = 0;
+  for (unsigned left = look.most_blocks; left != 0 && looked_at < kClassesPerLook; ++looked_at) {
+    const unsigned next = heap.last_class_looked_at % (end - 1) + 1;
+    left -= give_up_idle_class(heap, class_of_index(next), look, left, returned);
+    if (left == 0) break;
+    heap.last_class_looked_at = next;
   }
   returned.give_back();
+  return looked_at;
+}
+
+void look_with_time(ThreadHeap& heap, ReturnedPages& returned) {
+  const std::uint32_t looks = heap.home->looks;
+  if (heap.looks_seen != looks) heap.classes_to_look_at = end_of_classes.load(std::memory_order_acquire);
+  heap.looks_seen = looks;
+  os::LockGuard guard(heap.owner->mutex);
+  const unsigned looked_at = look_for_idle_classes_locked(heap, kWithTime, returned);
+  heap.classes_to_look_at -= at_most(looked_at, heap.classes_to_look_at);
 }
 
 // Records a miss, so that a look for idle classes skips the magazine.
@@ -120,7 +146,10 @@ void note_miss(ThreadHeap& heap, SizeClass size_class, std::uint64_t& counter, R
   if (magazine != nullptr && magazine->misses != UINT8_MAX) ++magazine->misses;
   ++counter;
   ++heap.owner->slow_calls;
-  if (++heap.misses_since_look < kMissesPerLook || !heap.lacks_room) return;
+  ++heap.misses_since_look;
+  if (heap.looks_seen != heap.home->looks || heap.classes_to_look_at != 0) [[unlikely]]
+    return look_with_time(heap, returned);
+  if (heap.misses_since_look < kMissesPerLook || !heap.lacks_room) return;
   os::LockGuard guard(heap.owner->mutex);
   look_for_idle_classes_locked(heap, kWhenMagazinesLackRoom, returned);
 }
@@ -266,6 +295,7 @@ void* allocate(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) 
     const unsigned wanted = at_most(kLargestRefill, magazine.capacity / 2u + 1);
     const unsigned taken = take_blocks(heap, size_class, magazine.blocks + 1, wanted, returned);
     if (taken == 0) return nullptr;
+    heap.magazines.made(size_class).was_refilled = true;
     set_record(heap, size_class, taken);
   }
   return detail::pop(heap.cache, record_of_class(size_class));

@@ -5,6 +5,7 @@
 #include "central/slabs/account.h"
 #include "central/slabs/slab.h"
 #include "os/checker.h"
+#include "os/memory/memory.h"
 #include "page/give_back/page_cache.h"
 #include "page/memory/metadata.h"
 #include "page/spans.h"
@@ -16,6 +17,13 @@ namespace {
 // them soon, so they may take huge pages. Not so a block with its own slab: its pages have a rest, and
 // programs leave buffers of this size partly unwritten.
 constexpr std::size_t kLargeClassBytes = 1024 * 1024;
+
+// The system backs the pages of a slab with memory when they are written first, one by one. A class that
+// grows has the first ones of a new slab backed at once, in two thirds of the time: so few against what it
+// has that those it does not come to use are few too.
+constexpr std::size_t kBackedShare = 16;              // of the class's slabs
+constexpr std::size_t kLeastBackedBytes = 16 * 1024;  // fewer are not worth a call
+constexpr std::size_t kMostBackedBytes = 64 * 1024;   // more take no less time each
 
 constexpr std::size_t kLittleBytes = 1024 * 1024;
 constexpr unsigned kSparesTried = 4;
@@ -134,6 +142,13 @@ bool may_retire(const SlabOwner& owner, const Span& slab) {
   return slab.free_count == slab.block_count && !slab.is_kept && !owner.keeps_slabs;
 }
 
+void back_with_memory(const Span& slab, std::size_t class_bytes) {
+  const std::size_t bytes = class_bytes / kBackedShare;
+  if (bytes < kLeastBackedBytes) return;
+  os::populate(slab.first_page(),
+               bytes > kMostBackedBytes ? kMostBackedBytes : bytes & ~(kLeastBackedBytes - 1));
+}
+
 }  // namespace
 
 std::size_t most_spare_bytes(const SlabOwner& owner) {
@@ -189,6 +204,7 @@ Span* make_slab_locked(SlabOwner& owner, SizeClass size_class) {
     if (counts != nullptr) metadata.free(counts, count_bytes(blocks));
     return give_room_back(owner, blocks), nullptr;
   }
+  if (!is_spare && slab->is_zeroed && density != Density::kDense) back_with_memory(*slab, class_bytes);
   slab->pool_data = counts;
   std::size_t colour =
       geometry.colours > 1 ? owner.counters.slabs_made % geometry.colours * kCacheLineBytes : 0;

@@ -210,6 +210,7 @@ struct alignas(kCacheLineBytes) SlabOwner {
   std::size_t kept_spare_bytes{};           // of these: made ahead of need, they stay until a trim by hand
   std::size_t returned_bytes{};             // to slabs, since a look was last asked for
   Relaxed<std::size_t> kept_limit_bytes{};  // limit of spare_bytes; and, for each thread, of what is parked
+  Relaxed<std::uint32_t> looks{};           // while it was busy: its threads then return what is idle
   Relaxed<std::uint64_t> slow_calls{};
   std::uint64_t slow_calls_at_last_trim{};
   Relaxed<bool> is_trimmed{};  // trimmed at that count, and no block came or went since

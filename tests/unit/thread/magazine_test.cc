@@ -81,6 +81,16 @@ TEST_F(MagazineTest, OneThatNobodyMissedShrinksWhenItIsEmpty) {
   EXPECT_EQ(heap.magazines.made(kClass).capacity, 7u);
 }
 
+TEST_F(MagazineTest, OneThatWasNotRefilledKeepsAFewBlocks) {
+  for (int i = 0; i < 3; ++i) prepare_magazine(heap, kClass);
+  fill(50);
+  EXPECT_EQ(shrink_unrefilled_magazine(heap, kClass, 30, returned), 30u);
+  EXPECT_EQ(heap.magazines.made(kClass).capacity, 31u);
+  EXPECT_EQ(shrink_unrefilled_magazine(heap, kClass, 30, returned), 5u);
+  EXPECT_EQ(heap.magazines.made(kClass).capacity, 17u);
+  EXPECT_EQ(shrink_unrefilled_magazine(heap, kClass, 30, returned), 0u);
+}
+
 TEST_F(MagazineTest, OneThatIsDroppedLeavesTheEmptyRecord) {
   prepare_magazine(heap, kClass);
   fill(10);
@@ -206,6 +216,34 @@ TEST_F(ThreadHeapTest, AHeapThatWouldGrowFirstGivesUpWhatItKeepsIdly) {
   // use.
   for (unsigned index = 20; index < 60; ++index) allocate(class_of_index(index));
   EXPECT_LT(cached(), kept);
+}
+
+TEST_F(ThreadHeapTest, AClassThatIsOnlyFreedToKeepsFewBlocksWithTime) {
+  std::vector<void*> blocks = allocate_many(20'000);
+  const auto free_some = [&] {
+    for (int i = 0; i < 5000; ++i, blocks.pop_back()) deallocate(blocks.back());
+  };
+  // Their magazines have no room at first.
+  const auto miss_other_classes = [&](std::initializer_list<std::size_t> sizes) {
+    for (const std::size_t size : sizes) {
+      const SizeClass large = detail::class_of_bin[detail::bin_of(size)];
+      for (int round = 0; round < 10; ++round) {
+        void* const three[] = {allocate(large), allocate(large), allocate(large)};
+        for (void* block : three) deallocate(block, large);
+      }
+    }
+  };
+  free_some();
+  const unsigned kept = cached();
+  ASSERT_GT(kept, 500u);
+  heap.home->looks += 1;  // before this one it was refilled
+  miss_other_classes({200'000});
+  EXPECT_EQ(cached(), kept);
+  free_some();
+  EXPECT_GT(cached(), kept / 2);
+  heap.home->looks += 1;
+  miss_other_classes({150'000, 100'000, 60'000});
+  EXPECT_LT(cached() * std::size_t{class_geometry[kClass].block_bytes}, kPageBytes);
 }
 
 // Few live blocks of random sizes, as of a server's packets: each class is empty most of the time.

@@ -140,6 +140,19 @@ TEST_F(ClassSlabs, AFreshOneIsCountedAndListed) {
   EXPECT_EQ(owner.of(kTestClass).available.first(), slab);
 }
 
+TEST_F(ClassSlabs, TheFirstPagesOfANewOneAreBackedAsItsClassGrows) {
+  const auto backed_bytes = [](const Span& slab) {
+    unsigned char backed[kPageBytes / 4096] = {};
+    EXPECT_EQ(mincore(slab.first_page(), kPageBytes, backed), 0);
+    return std::count_if(backed, std::end(backed), [](unsigned char b) { return (b & 1) != 0; }) * 4096;
+  };
+  std::vector<std::ptrdiff_t> bytes;
+  while (owner.slab_bytes < 16 * kPageBytes) bytes.push_back(backed_bytes(*make()));
+  EXPECT_EQ(bytes[3], 0);
+  EXPECT_EQ(bytes[4], 16 * 1024);
+  EXPECT_EQ(bytes[12], 48 * 1024);
+}
+
 TEST_F(ClassSlabs, TheLastOfAClassStaysWhenItIsEmpty) {
   Span* const slab = slab_of(take(owner, 1)[0]);
   give_back(owner, {slab->start});

@@ -94,7 +94,7 @@ TEST(PoolOwner, TheMagazineOfAClassThatIsNewToAHeapIsNoIdleOne) {
   // Slabs beyond what a heap may have before it looks for idle classes; the next look comes to `last`.
   std::vector<void*> blocks;
   for (int i = 0; i < 100; ++i) blocks.push_back(tarn::allocate(16 * 1024));
-  this_heap()->next_class_looked_at = index_of_class(last) - 1;
+  this_heap()->last_class_looked_at = index_of_class(last) - 1;
   this_heap()->home->looked_at_bytes = 0;
   void* const block = allocate(last);
   test::validate_library();
