@@ -11,6 +11,7 @@ import argparse
 import itertools
 import json
 import math
+import statistics
 import sys
 from pathlib import Path
 
@@ -25,8 +26,8 @@ def reduced(path):
     mallocs = {one["name"] for one in run["allocators"] if one["kind"] in KINDS}
     groups = {}
     for group in run["groups"]:
-        rows = {row["row"]: {one["name"]: [one["summary"]["ns"][key]
-                                           for key in ("lower_quartile", "median", "upper_quartile")]
+        rows = {row["row"]: {one["name"]: statistics.quantiles([run["ns"] for run in one["runs"]], n=4,
+                                                               method="inclusive")
                              for one in row["allocators"] if one["name"] in mallocs}
                 for row in group["rows"] if row["metric"] == "ns" and not row["cold"]}  # fmt: skip
         if rows:

@@ -11,6 +11,7 @@ import json
 import lzma
 import math
 import re
+import statistics
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,6 +85,15 @@ def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
+def summary(runs, metric):
+    """What `tarn bench` says of samples; committed runs leave it out. None without samples."""
+    values = [run[metric] for run in runs if metric in run]
+    if not values:
+        return None
+    lower, median, upper = statistics.quantiles(values, n=4, method="inclusive")
+    return {"lower_quartile": lower, "median": median, "upper_quartile": upper}
+
+
 def reference_files():
     """Of the runs beside Debian's allocators, and of those beside the newest, each the last committed."""
     runs = [sorted(PROJECT.glob(f"bench/results/*/{name}.json.xz")) for name in ("bench", "newest")]
@@ -102,6 +112,9 @@ class Run:
         self.synchronised = {one["name"]: one["synchronised"] for one in self.json["allocators"]}
         self.groups = {group["group"]: [row for row in group["rows"] if row["metric"] == "ns"]
                        for group in self.json["groups"]}  # fmt: skip
+        for one in (one for rows in self.groups.values() for row in rows for one in row["allocators"]):
+            one["summary"] = {metric: summary(one["runs"], metric)
+                              for metric in ("ns", "peak_rss_bytes", "rss_after_bytes")}  # fmt: skip
 
     def names(self, kinds):
         return [name for name, kind in self.kinds.items() if kind in kinds]

@@ -3,8 +3,9 @@
 # committed corpus. What breaks one is left in the build folder as crash-TARGET-...; `fuzz_TARGET FILE` shows
 # it again. With `merge` instead of seconds the corpus is written anew from what was found: of the fewest
 # programs that reach all of it the longest, which reach nearly as much.
-# The corpus is an archive of tar's for each target: `tar -tvf corpus/names.tar` lists its inputs, `tar -xOf
-# corpus/names.tar INPUT | od -c` shows one, `tar -rf corpus/names.tar INPUT` adds one.
+# The corpus is an archive of tar's for each target: `tar -tvf corpus/names.tar.xz` lists its inputs, and
+# `tar -xOf corpus/names.tar.xz INPUT | od -c` shows one. To add one: `unxz corpus/names.tar.xz`, `tar -rf
+# corpus/names.tar INPUT`, `xz -9e corpus/names.tar`.
 # usage: fuzz.sh PROJECT BUILD SECONDS|merge [TARGET...]
 set -eu
 project=$1 build=$2 seconds=$3
@@ -15,8 +16,8 @@ corpus=$project/tests/fuzz/corpus
 
 # Packs the files that standard input names, in its order; the same files make the same archive.
 pack() {
-  tar --create --file "$1" --format=ustar --blocking-factor=1 --owner=0 --group=0 --mode=644 --mtime=@0 \
-      --numeric-owner --verbatim-files-from --files-from=-
+  tar --create --format=ustar --blocking-factor=1 --owner=0 --group=0 --mode=644 --mtime=@0 --numeric-owner \
+      --verbatim-files-from --files-from=- | xz -9e >"$1"
 }
 
 probe=$(mktemp)
@@ -37,9 +38,8 @@ cmake --build "$build" --target $(printf 'fuzz_%s ' "$@")
 status=0
 for target; do
   found=$build/corpus/$target
-  committed=$build/committed/$target
-  rm -rf "$committed" && mkdir -p "$found" "$committed"
-  tar -xf "$corpus/$target.tar" -C "$committed"
+  committed=$build/tests/fuzz/corpus/$target
+  mkdir -p "$found"
   closed=1
   if [ "$target" = options ]; then closed=3; fi  # what the parser complains about goes nowhere
   longest=512
@@ -49,8 +49,8 @@ for target; do
   if [ "$seconds" = merge ]; then
     rm -rf "$build/merged" && mkdir "$build/merged"
     $run -merge=1 "$build/merged" "$committed" "$found" 2>"$build/$target.log"
-    (cd "$build/merged" && ls -S | head -n 36 | LC_ALL=C sort | pack "$corpus/$target.tar")
-    echo "$target: $(tar -tf "$corpus/$target.tar" | wc -l) programs"
+    (cd "$build/merged" && ls -S | head -n 36 | LC_ALL=C sort | pack "$corpus/$target.tar.xz")
+    echo "$target: $(tar -tf "$corpus/$target.tar.xz" | wc -l) programs"
   elif TARN_FUZZ_LAST=$build/crash-$target-last $run -max_total_time="$seconds" "$found" \
        "$committed" 2>"$build/$target.log"; then
     rm -f "$build/crash-$target-last"

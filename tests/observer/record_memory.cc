@@ -1,5 +1,6 @@
 // Writes the memory that a snapshot of a small program needs, with a few blocks in every kind of pool, to the
-// file that it is given: tests/observer/small_program.memory, which the tests and the fuzz target damage.
+// file that it is given: small_program.memory, which the tests and the fuzz target damage. It is committed
+// here in an archive: `tar -cJf small_program.memory.tar.xz small_program.memory`.
 #include <sys/auxv.h>
 #include <tarn/buffer_pool.h>
 #include <tarn/fixed_pool.h>
