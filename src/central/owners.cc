@@ -106,10 +106,7 @@ OwnersTurn begin_look_at(SlabOwner& owner) {
   }
   returned.give_back();
   returned.charge_nobody();
-  if (turn.activity == Activity::kBusy) {
-    owner.looks += 1;
-    look_for_quiet(owner);
-  }
+  if (turn.activity == Activity::kBusy) look_for_quiet(owner);
   return turn;
 }
 
@@ -307,7 +304,10 @@ bool Owners::end_all_cached_spans() {
 LookState Owners::trim_idle(LookShare share) {
   constexpr unsigned kIdleOwnersAtOnce = 32;  // of pools there may be thousands
   unsigned looked_at = 0;
-  if (!is_at_a_look()) look_ = {.owner = first(), .all_were_idle = true};
+  if (!is_at_a_look()) {
+    look_ = {.owner = first(), .all_were_idle = true};
+    looks_at_owners += 1;
+  }
   while (is_at_a_look()) {
     SlabOwner& owner = *look_.owner;
     OwnersTurn& turn = look_.turn;

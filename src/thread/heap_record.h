@@ -51,8 +51,9 @@ struct Magazine {
   std::uint16_t next_flushed;  // the slot where the next flush begins
   std::uint8_t misses;         // refills and flushes, at most 255; falls at each look for idle classes
   bool has_flushed;            // at least once
-  bool was_refilled;           // since the last look with time
-  void* top_seen;              // the block on top at the last look
+  bool was_missed;             // since the last look with time; and so for the next
+  bool was_refilled;
+  const void* top_seen;        // the block on top at the last look
 };
 
 struct ThreadCounters {
@@ -104,8 +105,8 @@ struct ThreadHeap {
   std::size_t magazine_bytes;
   std::size_t larger_magazine_bytes;  // the part for blocks above kSmallBlockBytes
   unsigned last_class_looked_at;      // by the look for idle classes
-  unsigned classes_to_look_at;        // since the last look at its owner
-  std::uint32_t looks_seen;           // at its owner
+  unsigned classes_to_look_at;        // with time, from the last one down
+  std::uint32_t looks_seen;           // at the owners, when these were last all of them
   unsigned misses_since_look;         // of all classes
   std::uint32_t lowered_seen;         // times the limit of its magazines was lowered before its last miss
   bool lacks_room;                    // a magazine was refused to grow since the last look

@@ -47,15 +47,16 @@ constinit std::atomic<bool> no_class_is_rare{false};
 struct Look {
   unsigned most_blocks;
   unsigned misses_shift;  // by which a class's misses fall
-  bool is_with_time = false;
 };
 constexpr Look kWhenMagazinesLackRoom{kLargestFlush, 1};
-// Once between two looks at the owner: a class without a miss in that time is idle. Few idle blocks pin
-// little, and others in their place would be other pages.
-constexpr Look kWithTime{512, 8, true};
-constexpr std::size_t kWorthTime = kPageBytes;  // bytes of blocks in a magazine
 // A heap that grows writes pages for the first time, beside which the return of so many blocks is little.
 constexpr Look kWhenTheHeapGrows{512, 2};
+
+// With time, what a class has not needed since the owners were looked at before goes back. Each call returns
+// so many blocks, each of which may end a slab. Few idle blocks pin little, and others in their place would
+// be other pages.
+constexpr unsigned kBlocksWithTime = 128;
+constexpr std::size_t kWorthTime = kPageBytes;  // bytes of blocks in a magazine
 
 /// The mutex of the owner that serves a class.
 class ServingGuard {
@@ -75,6 +76,10 @@ class ServingGuard {
 
 SlabOwner& owner_of(const ThreadHeap* heap) { return heap != nullptr ? owner_near(*heap) : owners.shared(); }
 
+const void* on_top(const ThreadHeap& heap, SizeClass size_class) {
+  return *detail::slot_at(heap.cache, heap.record(size_class).top);
+}
+
 // Returns what a class did not need since the last look: blocks in its magazine, which pin slabs, and an
 // empty slab. If all calls of a class hit, it has no miss, but another block on top. \returns how many blocks
 // went.
@@ -82,25 +87,36 @@ unsigned give_up_idle_class(ThreadHeap& heap, SizeClass size_class, const Look& 
                             ReturnedPages& returned) {
   if (heap.magazines.find(size_class) == nullptr) return 0;
   Magazine& magazine = heap.magazines.made(size_class);
-  const bool was_missed = magazine.misses != 0, was_refilled = magazine.was_refilled;
+  const bool was_missed = magazine.misses != 0;
   // Nothing is written of a class that was never used.
   if (was_missed) magazine.misses >>= look.misses_shift;
-  if (was_refilled && look.is_with_time) magazine.was_refilled = false;
   if (magazine.blocks == nullptr) return 0;
-  const auto on_top = [&] { return *detail::slot_at(heap.cache, heap.record(size_class).top); };
-  const bool is_idle = !was_missed && magazine.top_seen == on_top();
   unsigned gone = 0;
-  if (look.is_with_time) {
-    const bool is_worth_it =
-        std::size_t{count_of(heap, size_class)} * class_geometry[size_class].block_bytes >= kWorthTime;
-    if (is_worth_it && is_idle) gone = shrink_idle_magazine(heap, size_class, most, returned);
-    if (is_worth_it && !is_idle && !was_refilled)
-      gone = shrink_unrefilled_magazine(heap, size_class, most, returned);
-  } else if (is_idle) {
+  if (!was_missed && magazine.top_seen == on_top(heap, size_class)) {
     gone = shrink_idle_magazine(heap, size_class, most, returned);
     if (!is_private_class(size_class)) retire_empty_slab(*heap.owner, size_class, returned);
   }
-  magazine.top_seen = on_top();
+  magazine.top_seen = on_top(heap, size_class);
+  return gone;
+}
+
+// The same with time, of a class with many blocks, and of one that is only freed to. The misses stay as the
+// other looks count them: to them the class of this call is in use.
+unsigned give_up_with_time(ThreadHeap& heap, SizeClass size_class, unsigned most, ReturnedPages& returned) {
+  if (heap.magazines.find(size_class) == nullptr) return 0;
+  Magazine& magazine = heap.magazines.made(size_class);
+  const bool was_missed = magazine.was_missed, was_refilled = magazine.was_refilled;
+  if (was_missed) magazine.was_missed = magazine.was_refilled = false;
+  if (magazine.blocks == nullptr) return 0;
+  unsigned gone = 0;
+  if (count_of(heap, size_class) * std::size_t{class_geometry[size_class].block_bytes} >= kWorthTime) {
+    if (!was_missed && magazine.top_seen == on_top(heap, size_class)) {
+      gone = shrink_idle_magazine(heap, size_class, most, returned);
+    } else if (!was_refilled) {
+      gone = shrink_unrefilled_magazine(heap, size_class, most, returned);
+    }
+  }
+  magazine.top_seen = on_top(heap, size_class);
   return gone;
 }
 
@@ -112,43 +128,56 @@ bool grows_beyond_its_peak(SlabOwner& owner) {
   return true;
 }
 
-// Some classes of a heap, in turn, return idle blocks: with time; before the heap grows, which it may then
-// not have to; and when magazines that are in use have no room beside idle ones. A class that has more than a
-// look may return comes again in the next. \returns how many classes have had their turn.
-unsigned look_for_idle_classes_locked(ThreadHeap& heap, const Look& look, ReturnedPages& returned) {
+// Some classes of a heap, in turn, return idle blocks: before the heap grows, which it may then not have to,
+// and when magazines that are in use have no room beside idle ones. A class that has more than a look may
+// return comes again in the next.
+void look_for_idle_classes_locked(ThreadHeap& heap, const Look& look, ReturnedPages& returned) {
   heap.lacks_room = false;
   heap.misses_since_look = 0;
   collect_all_pending_locked(*heap.owner, returned);
   const unsigned end = end_of_classes.load(std::memory_order_acquire);
-  unsigned looked_at = 0;
-  for (unsigned left = look.most_blocks; left != 0 && looked_at < kClassesPerLook; ++looked_at) {
+  unsigned left = look.most_blocks;
+  for (unsigned i = 0; i < kClassesPerLook; ++i) {
     const unsigned next = heap.last_class_looked_at % (end - 1) + 1;
     left -= give_up_idle_class(heap, class_of_index(next), look, left, returned);
     if (left == 0) break;
     heap.last_class_looked_at = next;
   }
   returned.give_back();
-  return looked_at;
 }
 
-void look_with_time(ThreadHeap& heap, ReturnedPages& returned) {
-  const std::uint32_t looks = heap.home->looks;
-  if (heap.looks_seen != looks) heap.classes_to_look_at = end_of_classes.load(std::memory_order_acquire);
+// Each class has its turn once for each look at the owners, in steps of slow calls. One that has more than a
+// step returns comes again in the next, unless its own frees are these calls: it would never end.
+void look_with_time(ThreadHeap& heap, SizeClass missed, ReturnedPages& returned) {
+  const std::uint32_t looks = looks_at_owners;
+  if (heap.looks_seen != looks) heap.classes_to_look_at = end_of_classes.load(std::memory_order_acquire) - 1;
   heap.looks_seen = looks;
   os::LockGuard guard(heap.owner->mutex);
-  const unsigned looked_at = look_for_idle_classes_locked(heap, kWithTime, returned);
-  heap.classes_to_look_at -= at_most(looked_at, heap.classes_to_look_at);
+  collect_all_pending_locked(*heap.owner, returned);
+  unsigned left = kBlocksWithTime;
+  for (unsigned i = 0; i < kClassesPerLook && heap.classes_to_look_at != 0; ++i) {
+    const SizeClass size_class = class_of_index(heap.classes_to_look_at);
+    left -= give_up_with_time(heap, size_class, left, returned);
+    if (left == 0 && size_class != missed) break;
+    --heap.classes_to_look_at;
+    if (left == 0) break;
+  }
+  returned.give_back();
+  returned.charge_nobody();
 }
 
 // Records a miss, so that a look for idle classes skips the magazine.
 void note_miss(ThreadHeap& heap, SizeClass size_class, std::uint64_t& counter, ReturnedPages& returned) {
   Magazine* const magazine = heap.magazines.make(size_class);
-  if (magazine != nullptr && magazine->misses != UINT8_MAX) ++magazine->misses;
+  if (magazine != nullptr) {
+    magazine->was_missed = true;
+    if (magazine->misses != UINT8_MAX) ++magazine->misses;
+  }
   ++counter;
   ++heap.owner->slow_calls;
   ++heap.misses_since_look;
-  if (heap.looks_seen != heap.home->looks || heap.classes_to_look_at != 0) [[unlikely]]
-    return look_with_time(heap, returned);
+  if (heap.looks_seen != looks_at_owners || heap.classes_to_look_at != 0) [[unlikely]]
+    return look_with_time(heap, size_class, returned);
   if (heap.misses_since_look < kMissesPerLook || !heap.lacks_room) return;
   os::LockGuard guard(heap.owner->mutex);
   look_for_idle_classes_locked(heap, kWhenMagazinesLackRoom, returned);
@@ -314,6 +343,8 @@ void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPag
   if (count_of(heap, size_class) == heap.magazines.at(size_class).capacity) {
     keep_to_limit(heap, returned);
     note_miss(heap, size_class, heap.counters.flushes, returned);
+  }
+  if (count_of(heap, size_class) == heap.magazines.at(size_class).capacity) {  // a look may have made room
     if (count_of(heap, size_class) != 0) flush(heap, size_class, returned);
     if (!prepare_magazine(heap, size_class)) {
       SlabOwner& owner = owner_serving(heap, size_class);

@@ -142,7 +142,9 @@ bool may_retire(const SlabOwner& owner, const Span& slab) {
   return slab.free_count == slab.block_count && !slab.is_kept && !owner.keeps_slabs;
 }
 
-void back_with_memory(const Span& slab, std::size_t class_bytes) {
+// The call waits for the system under the mutex: not where others may wait for it.
+void back_with_memory(const SlabOwner& owner, const Span& slab, std::size_t class_bytes) {
+  if (owner.threads.load(std::memory_order_relaxed) > 1) return;
   const std::size_t bytes = class_bytes / kBackedShare;
   if (bytes < kLeastBackedBytes) return;
   os::populate(slab.first_page(),
@@ -181,7 +183,7 @@ std::size_t free_blocks(const OwnedClass& of_class) {
   return count;
 }
 
-Span* make_slab_locked(SlabOwner& owner, SizeClass size_class) {
+Span* make_slab_locked(SlabOwner& owner, SizeClass size_class, bool is_used_now) {
   const ClassGeometry& geometry = geometry_of(owner, size_class);
   const std::size_t class_bytes = bytes_of(owner.of(size_class).totals.pages);
   const bool is_large = class_bytes >= kLargeClassBytes;
@@ -204,7 +206,8 @@ Span* make_slab_locked(SlabOwner& owner, SizeClass size_class) {
     if (counts != nullptr) metadata.free(counts, count_bytes(blocks));
     return give_room_back(owner, blocks), nullptr;
   }
-  if (!is_spare && slab->is_zeroed && density != Density::kDense) back_with_memory(*slab, class_bytes);
+  const bool is_new = !is_spare && slab->is_zeroed && density != Density::kDense;
+  if (is_new && is_used_now && fills_its_pages) back_with_memory(owner, *slab, class_bytes);
   slab->pool_data = counts;
   std::size_t colour =
       geometry.colours > 1 ? owner.counters.slabs_made % geometry.colours * kCacheLineBytes : 0;

@@ -19,8 +19,9 @@ static_assert(kPadBeforeSlots + kSlotsInSlab * sizeof(std::uint64_t) <= kPageByt
 /// \returns how many blocks are free in the slabs of a class. \cost a step per slab with free blocks.
 std::size_t free_blocks(const OwnedClass& of_class);
 
-/// Makes a slab of a class, all blocks free, counted and listed. \returns nullptr when memory is refused.
-Span* make_slab_locked(SlabOwner& owner, SizeClass size_class);
+/// Makes a slab of a class, all blocks free, counted and listed. \param is_used_now else it is a reserve,
+/// which the system backs with memory when it is used. \returns nullptr when memory is refused.
+Span* make_slab_locked(SlabOwner& owner, SizeClass size_class, bool is_used_now = true);
 
 /// list_slab: lists a slab with free blocks as one to take from; unlist_slab removes it from the list. Slabs
 /// that are used by half or more come first, since those used by less may then become free as a whole. A list

@@ -210,7 +210,6 @@ struct alignas(kCacheLineBytes) SlabOwner {
   std::size_t kept_spare_bytes{};           // of these: made ahead of need, they stay until a trim by hand
   std::size_t returned_bytes{};             // to slabs, since a look was last asked for
   Relaxed<std::size_t> kept_limit_bytes{};  // limit of spare_bytes; and, for each thread, of what is parked
-  Relaxed<std::uint32_t> looks{};           // while it was busy: its threads then return what is idle
   Relaxed<std::uint64_t> slow_calls{};
   std::uint64_t slow_calls_at_last_trim{};
   Relaxed<bool> is_trimmed{};  // trimmed at that count, and no block came or went since
@@ -276,6 +275,9 @@ void for_each_owner(SlabOwner& first, const Use& use) {
 
 /// Number of threads' owners that are no orphans, but for the shared one and that of sampled blocks.
 inline constinit std::atomic<std::uint32_t> owners_in_use{0};
+
+/// Number of looks at all owners (Owners::trim_idle) that have begun: then threads return what is idle.
+inline constinit Relaxed<std::uint32_t> looks_at_owners{};
 
 /// Walks the invariant above; stops the process where it does not hold. \pre the mutex is held.
 void validate_locked(const SlabOwner& owner);

@@ -325,7 +325,14 @@ void advise_small(void* start, std::size_t bytes) { advise(start, bytes, MADV_NO
 void advise_huge_to_end(void* start) { advise_to_end(start, MADV_HUGEPAGE); }
 void advise_small_to_end(void* start) { advise_to_end(start, MADV_NOHUGEPAGE); }
 
-void populate(void* start, std::size_t bytes) { advise(start, bytes, MADV_POPULATE_WRITE); }
+// Kernels before Linux 5.14 do not know it, and a filter may refuse it: these are asked once.
+void populate(void* start, std::size_t bytes) {
+  static constinit std::atomic<bool> is_refused{false};
+  if (makes_common_calls_only() || is_refused.load(std::memory_order_relaxed)) return;
+  const long result = syscall6(SYS_madvise, to_long(start), to_long(bytes), MADV_POPULATE_WRITE);
+  if (result == -EINVAL || result == -ENOSYS || result == -EPERM)
+    is_refused.store(true, std::memory_order_relaxed);
+}
 
 bool move_pages(void* from, void* to, std::size_t bytes) {
   if (must_fail(Call::kMove) || makes_common_calls_only()) return false;

@@ -377,7 +377,7 @@ std::size_t add_slabs(SlabOwner& owner, SizeClass size_class, std::size_t count,
   std::size_t blocks = 0;
   os::LockGuard guard(owner.mutex);
   while (blocks < count) {
-    const Span* const slab = make_slab_locked(owner, size_class);
+    const Span* const slab = make_slab_locked(owner, size_class, /*is_used_now=*/false);
     if (slab == nullptr) break;
     blocks += slab->block_count;
   }

@@ -236,14 +236,31 @@ TEST_F(ThreadHeapTest, AClassThatIsOnlyFreedToKeepsFewBlocksWithTime) {
   free_some();
   const unsigned kept = cached();
   ASSERT_GT(kept, 500u);
-  heap.home->looks += 1;  // before this one it was refilled
+  looks_at_owners += 1;  // before this one it was refilled
   miss_other_classes({200'000});
   EXPECT_EQ(cached(), kept);
   free_some();
   EXPECT_GT(cached(), kept / 2);
-  heap.home->looks += 1;
+  looks_at_owners += 1;
   miss_other_classes({150'000, 100'000, 60'000});
   EXPECT_LT(cached() * std::size_t{class_geometry[kClass].block_bytes}, kPageBytes);
+}
+
+TEST_F(ThreadHeapTest, ALookWithTimeComesToEachClassOnceAndEndsThoughNothingElseIsCalled) {
+  std::vector<void*> blocks = allocate_many(40'000);
+  const auto free_some = [&](int count) {
+    for (; count > 0; --count, blocks.pop_back()) deallocate(blocks.back());
+  };
+  free_some(10'000);
+  looks_at_owners += 1;  // it has seen a refill
+  free_some(5'000);
+  EXPECT_EQ(heap.classes_to_look_at, 0u);
+  const std::uint64_t flushes = heap.counters.flushes;
+  looks_at_owners += 1;
+  free_some(15'000);
+  EXPECT_EQ(heap.classes_to_look_at, 0u);
+  EXPECT_GT(cached(), 64u);  // and then it flushes as ever
+  EXPECT_LT(heap.counters.flushes - flushes, 15'000u / 32);
 }
 
 // Few live blocks of random sizes, as of a server's packets: each class is empty most of the time.

@@ -126,9 +126,14 @@ TEST_F(Slabs, AreInThePageMapFromTheirMakingToTheirEnd) {
 
 class ClassSlabs : public OwnerFixture {
  protected:
-  Span* make() {
+  Span* make(SizeClass size_class = kTestClass, bool is_used_now = true) {
     os::LockGuard guard(owner.mutex);
-    return make_slab_locked(owner, kTestClass);
+    return make_slab_locked(owner, size_class, is_used_now);
+  }
+  static std::ptrdiff_t backed_bytes(const Span& slab) {
+    unsigned char backed[kPageBytes / 4096] = {};
+    EXPECT_EQ(mincore(slab.first_page(), kPageBytes, backed), 0);
+    return std::count_if(backed, std::end(backed), [](unsigned char b) { return (b & 1) != 0; }) * 4096;
   }
 };
 
@@ -141,16 +146,18 @@ TEST_F(ClassSlabs, AFreshOneIsCountedAndListed) {
 }
 
 TEST_F(ClassSlabs, TheFirstPagesOfANewOneAreBackedAsItsClassGrows) {
-  const auto backed_bytes = [](const Span& slab) {
-    unsigned char backed[kPageBytes / 4096] = {};
-    EXPECT_EQ(mincore(slab.first_page(), kPageBytes, backed), 0);
-    return std::count_if(backed, std::end(backed), [](unsigned char b) { return (b & 1) != 0; }) * 4096;
-  };
   std::vector<std::ptrdiff_t> bytes;
   while (owner.slab_bytes < 16 * kPageBytes) bytes.push_back(backed_bytes(*make()));
   EXPECT_EQ(bytes[3], 0);
   EXPECT_EQ(bytes[4], 16 * 1024);
   EXPECT_EQ(bytes[12], 48 * 1024);
+}
+
+TEST_F(ClassSlabs, AReserveIsNotBackedNorASlabOfOneBlock) {
+  while (owner.slab_bytes < 16 * kPageBytes) make();
+  EXPECT_EQ(backed_bytes(*make(kTestClass, /*is_used_now=*/false)), 0);
+  const SizeClass large = detail::class_of_bin[detail::bin_of(40'000)];
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(backed_bytes(*make(large)), 0) << i;
 }
 
 TEST_F(ClassSlabs, TheLastOfAClassStaysWhenItIsEmpty) {
