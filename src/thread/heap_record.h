@@ -53,7 +53,7 @@ struct Magazine {
   bool has_flushed;            // at least once
   bool was_missed;             // since the last look with time; and so for the next
   bool was_refilled;
-  const void* top_seen;        // the block on top at the last look
+  const void* top_seen;  // the block on top at the last look
 };
 
 struct ThreadCounters {
@@ -104,6 +104,9 @@ struct ThreadHeap {
   std::atomic<HeapUse> use;       // read without the mutex, to choose
   std::size_t magazine_bytes;
   std::size_t larger_magazine_bytes;  // the part for blocks above kSmallBlockBytes
+  std::size_t peak_taken_bytes;       // at its home, since the last fall from a peak
+  std::size_t fallen_taken_bytes;     // at that fall
+  unsigned rises;                     // between falls, since the last look with time
   unsigned last_class_looked_at;      // by the look for idle classes
   unsigned classes_to_look_at;        // with time, from the last one down
   std::uint32_t looks_seen;           // at the owners, when these were last all of them

@@ -132,16 +132,21 @@ void return_from_magazine(ThreadHeap& heap, SizeClass size_class, void* const* b
   if (is_locked) owner.mutex.unlock();
 }
 
+unsigned capacity_after_a_peak(const SlabOwner& owner, const ClassGeometry& geometry) {
+  const std::size_t bytes = taken_by_a_thread(owner) / kShareAfterAPeak / (owner.classes_with_slabs + 1);
+  const std::size_t blocks = bytes / geometry.block_bytes;
+  return at_most(geometry.largest_magazine,
+                 blocks < kMostAfterAPeak ? static_cast<unsigned>(blocks) : kMostAfterAPeak);
+}
+
 }  // namespace
 
 unsigned most_capacity(const ThreadHeap& heap, SizeClass size_class) {
   const ClassGeometry& geometry = class_geometry[size_class];
   const SlabOwner& owner = owner_serving(heap, size_class);
-  if (!is_past_its_peak_with_parked(owner)) return geometry.largest_magazine;
-  const std::size_t bytes = taken_by_a_thread(owner) / kShareAfterAPeak / (owner.classes_with_slabs + 1);
-  const std::size_t blocks = bytes / geometry.block_bytes + 1;
-  return at_most(geometry.largest_magazine,
-                 blocks < kMostAfterAPeak ? static_cast<unsigned>(blocks) : kMostAfterAPeak);
+  return is_past_its_peak_with_parked(owner)
+             ? at_most(geometry.largest_magazine, capacity_after_a_peak(owner, geometry) + 1)
+             : geometry.largest_magazine;
 }
 
 bool prepare_magazine(ThreadHeap& heap, SizeClass size_class) {
@@ -184,6 +189,15 @@ unsigned shrink_idle_magazine(ThreadHeap& heap, SizeClass size_class, unsigned m
   const unsigned gone = return_newest_blocks(heap, size_class, most, returned);
   const unsigned capacity = heap.magazines.at(size_class).capacity;
   if (count_of(heap, size_class) == 0 && capacity > 1) resize(heap, size_class, capacity / 2);
+  return gone;
+}
+
+unsigned shrink_after_a_peak(ThreadHeap& heap, SizeClass size_class, unsigned most, ReturnedPages& returned) {
+  const unsigned kept = capacity_after_a_peak(*heap.owner, class_geometry[size_class]);
+  const unsigned count = count_of(heap, size_class);
+  const unsigned gone =
+      count <= kept ? 0 : return_newest_blocks(heap, size_class, at_most(most, count - kept), returned);
+  lower_capacity(heap, size_class, kept);
   return gone;
 }
 

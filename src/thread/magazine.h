@@ -65,6 +65,10 @@ unsigned shrink_idle_magazine(ThreadHeap& heap, SizeClass size_class, unsigned m
 unsigned shrink_unrefilled_magazine(ThreadHeap& heap, SizeClass size_class, unsigned most,
                                     ReturnedPages& returned);
 
+/// Returns at most `most` of the blocks beyond those that a magazine of a class of bins may have after a
+/// peak, and makes it smaller as far as its blocks allow. \returns how many.
+unsigned shrink_after_a_peak(ThreadHeap& heap, SizeClass size_class, unsigned most, ReturnedPages& returned);
+
 /// Returns the blocks of all magazines but for the newest of each, while the heap's thread runs. \pre the
 /// records were hidden, and all threads fenced since.
 void take_lower_blocks_locked(ThreadHeap& heap, ReturnedPages& returned);

@@ -57,6 +57,11 @@ constexpr Look kWhenTheHeapGrows{512, 2};
 // be other pages.
 constexpr unsigned kBlocksWithTime = 128;
 constexpr std::size_t kWorthTime = kPageBytes;  // bytes of blocks in a magazine
+// The same when what the owner's slabs gave out has fallen by so much, and by a quarter; by twice as much
+// after each rise from such a fall, until time has passed: a loop that fills its heap again would pay each
+// round.
+constexpr std::size_t kFallWorthALook = 128 * 1024;
+constexpr unsigned kMostRises = 20;
 
 /// The mutex of the owner that serves a class.
 class ServingGuard {
@@ -100,16 +105,19 @@ unsigned give_up_idle_class(ThreadHeap& heap, SizeClass size_class, const Look& 
   return gone;
 }
 
-// The same with time, of a class with many blocks, and of one that is only freed to. The misses stay as the
-// other looks count them: to them the class of this call is in use.
-unsigned give_up_with_time(ThreadHeap& heap, SizeClass size_class, unsigned most, ReturnedPages& returned) {
+// The same with time, of a class with many blocks, and of one that is only freed to; after a peak, of any.
+// The misses stay as the other looks count them: to them the class of this call is in use.
+unsigned give_up_with_time(ThreadHeap& heap, SizeClass size_class, bool is_after_a_peak, unsigned most,
+                           ReturnedPages& returned) {
   if (heap.magazines.find(size_class) == nullptr) return 0;
   Magazine& magazine = heap.magazines.made(size_class);
   const bool was_missed = magazine.was_missed, was_refilled = magazine.was_refilled;
   if (was_missed) magazine.was_missed = magazine.was_refilled = false;
   if (magazine.blocks == nullptr) return 0;
   unsigned gone = 0;
-  if (count_of(heap, size_class) * std::size_t{class_geometry[size_class].block_bytes} >= kWorthTime) {
+  if (is_after_a_peak && !is_private_class(size_class)) {
+    gone = shrink_after_a_peak(heap, size_class, most, returned);
+  } else if (count_of(heap, size_class) * std::size_t{class_geometry[size_class].block_bytes} >= kWorthTime) {
     if (!was_missed && magazine.top_seen == on_top(heap, size_class)) {
       gone = shrink_idle_magazine(heap, size_class, most, returned);
     } else if (!was_refilled) {
@@ -146,18 +154,47 @@ void look_for_idle_classes_locked(ThreadHeap& heap, const Look& look, ReturnedPa
   returned.give_back();
 }
 
+// Whether much has come back since the last time, so that what is in magazines pins more than what is used.
+bool has_fallen(ThreadHeap& heap) {
+  const SlabOwner& owner = *heap.owner;
+  if (&owner != heap.home) return false;
+  const std::size_t taken = owner.taken_bytes, peak = heap.peak_taken_bytes;
+  if (taken >= peak) return heap.peak_taken_bytes = taken, false;
+  const std::size_t worth_it = kFallWorthALook << heap.rises;
+  if (peak - taken < worth_it || peak - taken < peak / 4) return false;
+  if (peak - heap.fallen_taken_bytes >= worth_it && heap.rises < kMostRises) ++heap.rises;
+  heap.peak_taken_bytes = heap.fallen_taken_bytes = taken;
+  return is_past_its_peak(owner, parked_bytes(owner) + heap.magazine_bytes);
+}
+
+std::size_t cached_bytes(const ThreadHeap& heap) {
+  std::size_t bytes = 0;
+  for (const SizeClass size_class : classes_of(*heap.owner))
+    bytes += count_of(heap, size_class) * std::size_t{bin_geometry[size_class].block_bytes};
+  return bytes;
+}
+
+bool is_time_to_look(ThreadHeap& heap) {
+  const std::uint32_t looks = looks_at_owners;
+  const bool has_passed = heap.looks_seen != looks;
+  if (has_passed || has_fallen(heap)) [[unlikely]]
+    heap.classes_to_look_at = end_of_classes.load(std::memory_order_acquire) - 1;
+  if (has_passed) heap.rises = 0;
+  heap.looks_seen = looks;
+  return heap.classes_to_look_at != 0;
+}
+
 // Each class has its turn once for each look at the owners, in steps of slow calls. One that has more than a
 // step returns comes again in the next, unless its own frees are these calls: it would never end.
 void look_with_time(ThreadHeap& heap, SizeClass missed, ReturnedPages& returned) {
-  const std::uint32_t looks = looks_at_owners;
-  if (heap.looks_seen != looks) heap.classes_to_look_at = end_of_classes.load(std::memory_order_acquire) - 1;
-  heap.looks_seen = looks;
+  const SlabOwner& owner = *heap.owner;
+  const bool is_after_a_peak = is_past_its_peak(owner, parked_bytes(owner) + cached_bytes(heap));
   os::LockGuard guard(heap.owner->mutex);
   collect_all_pending_locked(*heap.owner, returned);
   unsigned left = kBlocksWithTime;
   for (unsigned i = 0; i < kClassesPerLook && heap.classes_to_look_at != 0; ++i) {
     const SizeClass size_class = class_of_index(heap.classes_to_look_at);
-    left -= give_up_with_time(heap, size_class, left, returned);
+    left -= give_up_with_time(heap, size_class, is_after_a_peak, left, returned);
     if (left == 0 && size_class != missed) break;
     --heap.classes_to_look_at;
     if (left == 0) break;
@@ -176,7 +213,7 @@ void note_miss(ThreadHeap& heap, SizeClass size_class, std::uint64_t& counter, R
   ++counter;
   ++heap.owner->slow_calls;
   ++heap.misses_since_look;
-  if (heap.looks_seen != looks_at_owners || heap.classes_to_look_at != 0) [[unlikely]]
+  if (is_time_to_look(heap)) [[unlikely]]
     return look_with_time(heap, size_class, returned);
   if (heap.misses_since_look < kMissesPerLook || !heap.lacks_room) return;
   os::LockGuard guard(heap.owner->mutex);

@@ -263,6 +263,18 @@ TEST_F(ThreadHeapTest, ALookWithTimeComesToEachClassOnceAndEndsThoughNothingElse
   EXPECT_LT(heap.counters.flushes - flushes, 15'000u / 32);
 }
 
+TEST_F(ThreadHeapTest, AfterAPeakClassesWithoutAMissOfTheirOwnGiveUpBlocksToo) {
+  std::vector<std::pair<void*, SizeClass>> blocks;
+  for (int i = 0; i < 3'000; ++i)
+    for (const std::size_t size : {512, 640, 768, 1024, 1280, 1536, 2048}) {
+      const SizeClass size_class = detail::class_of_bin[detail::bin_of(size)];
+      blocks.emplace_back(take_block(heap, size_class), size_class);
+    }
+  for (const auto& [block, size_class] : blocks) give_back(heap, block, size_class);
+  validate();
+  EXPECT_LT(heap.owner->taken_bytes, 16 * kPageBytes);
+}
+
 // Few live blocks of random sizes, as of a server's packets: each class is empty most of the time.
 TEST_F(ThreadHeapTest, FewLiveBlocksOfManySizesMakeNoSlabsOnceAllClassesHaveOne) {
   struct Live {
