@@ -42,11 +42,15 @@ std::size_t usable_bytes(const Span& span, const void* block) {
   return geometry_of(*span.owner.load(std::memory_order_acquire), class_of(span)).block_bytes;
 }
 
+// A block that has grown to this size will mostly grow again, which a span of its own does in place. Smaller
+// ones come and go faster from their class, and are copied soon.
+constexpr std::size_t kGrowsInPlace = 128 * 1024;
+
 void* move_by_copy(void* block, std::size_t old_bytes, std::size_t size) {
-  void* const moved = size > detail::kMediumLimit && size > old_bytes && scope_pool() == nullptr &&
-                              !takes_blocks_from_malloc()
-                          ? allocate_large_block(size, kPageBytes, room_to_grow(size))
-                          : allocate(size);
+  void* const moved =
+      size >= kGrowsInPlace && size > old_bytes && scope_pool() == nullptr && !takes_blocks_from_malloc()
+          ? allocate_large_block(size, kPageBytes, room_to_grow(size))
+          : allocate(size);
   // Programs do not expect shrinking to fail.
   if (moved == nullptr) return size <= old_bytes ? block : nullptr;
   std::memcpy(moved, block, old_bytes < size ? old_bytes : size);
@@ -113,7 +117,7 @@ void count_reallocation() {
   const std::size_t usable = usable_bytes(*span, block);
   if (is_slab(span)) {
     if (may_stay(class_of(*span), usable, size)) return block;
-  } else if (size > detail::kMediumLimit) {
+  } else if (size >= kGrowsInPlace) {
     if (void* const resized = reallocate_large(span, size)) return resized;
   }
   return move_by_copy(block, usable, size);

@@ -184,7 +184,11 @@ std::uint32_t PageCache::without_first_pages(const Chunk& chunk, std::uint32_t m
 
 PageRun PageCache::take_from_chunks_locked(const Request& request, bool may_mix) {
   bool is_dirty = false;
-  Chunk* const chunk = choose_chunk_locked(request.wanted(), request.density, may_mix, &is_dirty);
+  Chunk* chunk = nullptr;
+  // What is to grow begins a free chunk rather than to fit between others.
+  if (request.room != PageCount{0})
+    chunk = choose_chunk_locked(PageCount{kPagesPerChunk}, request.density, false, &is_dirty);
+  if (chunk == nullptr) chunk = choose_chunk_locked(request.wanted(), request.density, may_mix, &is_dirty);
   if (chunk == nullptr) return {};
   const std::uint32_t mask = is_dirty ? chunk->dirty_mask : chunk->free_mask;
   const unsigned first = best_run(without_first_pages(*chunk, mask, request.wanted()), request.wanted());

@@ -33,6 +33,22 @@ TEST_F(Large, BlocksGrowInPlaceIntoTheRoomTheyAskedFor) {
   deallocate_large(span, start);
 }
 
+TEST_F(Large, ABlockThatGrowsToMuchIsMovedTwiceAtMostOnceItIsLarge) {
+  int moves = 0;
+  for (int round = 0; round < 10; ++round, moves = 0) {
+    std::size_t size = 1024;
+    void* block = tarn::allocate(size);
+    for (; size < 3'000'000; size += size / 2) {
+      void* const grown = tarn::reallocate(block, size + size / 2);
+      ASSERT_NE(grown, nullptr);
+      moves += size > 128 * test::kKiB && grown != block;
+      block = grown;
+    }
+    tarn::deallocate(block);
+  }
+  EXPECT_LE(moves, 2);  // in the last round, which finds a heap in use
+}
+
 TEST_F(Large, MovedBlocksKeepTheirContents) {
   Span* span = allocate_large(8 * test::kMiB + 1000, std::size_t{2} << 20);
   std::memset(span->start, 0x5a, 8 * test::kMiB + 1000);
