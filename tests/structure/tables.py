@@ -66,6 +66,7 @@ COVERED = {
     "override/runtime": "tests/fault/new_handler_test.cc",
     "page/spans/watched_spans": "tests/unit/pool/watched_blocks_test.cc",
     "page/give_back/give_back": "tests/unit/page/give_back/page_cache_test.cc",
+    "page/give_back/page_cache_growth": "tests/unit/page/give_back/page_cache_test.cc",
     "pool/blocks/block_pool": "tests/pools/fixed_pool_test.cc",
     "pool/blocks/block_pool_life": "tests/pools/fixed_pool_test.cc",
     "pool/blocks/block_pool_own": "tests/pools/fixed_pool_test.cc",

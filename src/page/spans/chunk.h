@@ -19,6 +19,7 @@ struct Chunk;
 enum class Density : std::uint8_t { kSparse, kDense, kUndumped };
 inline constexpr Density kDensities[] = {Density::kSparse, Density::kDense, Density::kUndumped};
 inline constexpr unsigned kDensityCount = sizeof kDensities / sizeof kDensities[0];
+inline bool is_undumped(Density density) { return density == Density::kUndumped; }
 
 struct ChunkLink {
   ChunkLink* previous;
