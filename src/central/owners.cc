@@ -71,7 +71,7 @@ void return_in_steps(SlabOwner& owner, Budget& budget, Step step) {
       has_more = step(returned);
     }
     returned.give_back();
-    returned.charge_nobody();
+    returned.charge(0);
   }
 }
 
@@ -105,7 +105,7 @@ OwnersTurn begin_look_at(SlabOwner& owner) {
     owner.mutex.unlock();
   }
   returned.give_back();
-  returned.charge_nobody();
+  returned.charge(0);
   if (turn.activity == Activity::kBusy) look_for_quiet(owner);
   return turn;
 }

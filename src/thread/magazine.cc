@@ -36,7 +36,7 @@ constexpr unsigned kMissesOfABusyClass = 32;
 // After a peak a thread keeps little: so much of what it has taken, shared by all classes, and of each class
 // at most so many blocks.
 constexpr std::size_t kShareAfterAPeak = 32;
-constexpr unsigned kMostAfterAPeak = 63;
+constexpr unsigned kMostAfterAPeak = 62;  // and one that its class may miss
 static_assert((kLargestMagazine + 1) * sizeof(void*) <= Metadata::kLargestReused);
 constexpr unsigned kRoomAfterAPeak = 2;
 

@@ -203,6 +203,7 @@ ThreadHeap* Registry::make_heap_locked() {
   heap->cache->page_index = page_map.index();
   if (numbered_count_ != detail::kNumberedThreads) heap->cache->thread_number = ++numbered_count_;
   heap->calls = calls;
+  heap->looks_seen = looks_at_owners;
   std::atomic<ThreadHeap*>& link = neighbour == nullptr ? first_ : neighbour->next;
   heap->next.store(link.load(std::memory_order_relaxed), std::memory_order_relaxed);
   link.store(heap, std::memory_order_release);
@@ -303,7 +304,7 @@ void Registry::return_left(ThreadHeap& heap, Left which) {
       trim_locked(*heap.home, TrimDepth::kAll, returned);
   }
   returned.give_back();
-  returned.charge_nobody();
+  returned.charge(0);
 }
 
 void Registry::return_all_left(Left which) {

@@ -106,26 +106,33 @@ unsigned give_up_idle_class(ThreadHeap& heap, SizeClass size_class, const Look& 
 }
 
 // The same with time, of a class with many blocks, and of one that is only freed to; after a peak, of any.
-// The misses stay as the other looks count them: to them the class of this call is in use.
+// The misses stay as the other looks count them: to them the class of this call is in use. What the class's
+// turn has seen stays until the turn ends.
 unsigned give_up_with_time(ThreadHeap& heap, SizeClass size_class, bool is_after_a_peak, unsigned most,
                            ReturnedPages& returned) {
   if (heap.magazines.find(size_class) == nullptr) return 0;
   Magazine& magazine = heap.magazines.made(size_class);
-  const bool was_missed = magazine.was_missed, was_refilled = magazine.was_refilled;
-  if (was_missed) magazine.was_missed = magazine.was_refilled = false;
   if (magazine.blocks == nullptr) return 0;
   unsigned gone = 0;
   if (is_after_a_peak && !is_private_class(size_class)) {
     gone = shrink_after_a_peak(heap, size_class, most, returned);
   } else if (count_of(heap, size_class) * std::size_t{class_geometry[size_class].block_bytes} >= kWorthTime) {
-    if (!was_missed && magazine.top_seen == on_top(heap, size_class)) {
+    if (!magazine.was_missed && magazine.top_seen == on_top(heap, size_class)) {
       gone = shrink_idle_magazine(heap, size_class, most, returned);
-    } else if (!was_refilled) {
+    } else if (!magazine.was_refilled) {
       gone = shrink_unrefilled_magazine(heap, size_class, most, returned);
     }
   }
   magazine.top_seen = on_top(heap, size_class);
   return gone;
+}
+
+void end_turn(ThreadHeap& heap, SizeClass size_class) {
+  if (heap.magazines.at(size_class).was_missed) {
+    Magazine& magazine = heap.magazines.made(size_class);
+    magazine.was_missed = magazine.was_refilled = false;
+  }
+  --heap.classes_to_look_at;
 }
 
 // The peak is a recent one: it falls with time. So slabs that come and go need no look.
@@ -162,7 +169,8 @@ bool has_fallen(ThreadHeap& heap) {
   if (taken >= peak) return heap.peak_taken_bytes = taken, false;
   const std::size_t worth_it = kFallWorthALook << heap.rises;
   if (peak - taken < worth_it || peak - taken < peak / 4) return false;
-  if (peak - heap.fallen_taken_bytes >= worth_it && heap.rises < kMostRises) ++heap.rises;
+  const bool has_risen = peak - heap.fallen_taken_bytes >= worth_it;
+  if (has_risen && heap.rises < kMostRises && may_keep_memory()) ++heap.rises;
   heap.peak_taken_bytes = heap.fallen_taken_bytes = taken;
   return is_past_its_peak(owner, parked_bytes(owner) + heap.magazine_bytes);
 }
@@ -189,6 +197,7 @@ bool is_time_to_look(ThreadHeap& heap) {
 void look_with_time(ThreadHeap& heap, SizeClass missed, ReturnedPages& returned) {
   const SlabOwner& owner = *heap.owner;
   const bool is_after_a_peak = is_past_its_peak(owner, parked_bytes(owner) + cached_bytes(heap));
+  const std::size_t returned_before = returned.bytes();
   os::LockGuard guard(heap.owner->mutex);
   collect_all_pending_locked(*heap.owner, returned);
   unsigned left = kBlocksWithTime;
@@ -196,11 +205,11 @@ void look_with_time(ThreadHeap& heap, SizeClass missed, ReturnedPages& returned)
     const SizeClass size_class = class_of_index(heap.classes_to_look_at);
     left -= give_up_with_time(heap, size_class, is_after_a_peak, left, returned);
     if (left == 0 && size_class != missed) break;
-    --heap.classes_to_look_at;
+    end_turn(heap, size_class);
     if (left == 0) break;
   }
   returned.give_back();
-  returned.charge_nobody();
+  returned.charge(returned_before);
 }
 
 // Records a miss, so that a look for idle classes skips the magazine.
@@ -378,6 +387,8 @@ void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPag
   if (counts_calls(&heap) && !owner_serving(heap, size_class).has_slots)
     count_deallocation(*heap.calls, size_class);
   if (count_of(heap, size_class) == heap.magazines.at(size_class).capacity) {
+    // What comes now may return the newest blocks, with which a push would compare this one.
+    if (on_top(heap, size_class) == block) stop_at_block(*page_map.find(block), "double free", block);
     keep_to_limit(heap, returned);
     note_miss(heap, size_class, heap.counters.flushes, returned);
   }

@@ -19,7 +19,7 @@ constexpr unsigned kSecondsToHang = 20;
 
 void use_and_free_all(std::size_t size) {
   void* blocks[32];
-  for (void*& block : blocks) block = tarn::allocate(size);
+  for (void*& block : blocks) block = tarn::reallocate(tarn::allocate(size), size + size / 2);
   for (void* block : blocks) tarn::deallocate(block);
 }
 
@@ -48,7 +48,7 @@ TEST_P(Cancelled, ThreadsLeaveNoLockBehind) {
   EXPECT_TRUE(result.is_success()) << result.describe();
 }
 
-INSTANTIATE_TEST_SUITE_P(OfBytes, Cancelled, testing::Values(100, 5000, 300'000, 128 << 20),
+INSTANTIATE_TEST_SUITE_P(OfBytes, Cancelled, testing::Values(100, 5000, 100'000, 300'000, 128 << 20),
                          testing::PrintToStringParamName());
 
 sigjmp_buf back;

@@ -144,7 +144,9 @@ bool may_retire(const SlabOwner& owner, const Span& slab) {
 
 // The call waits for the system under the mutex: not where others may wait for it.
 void back_with_memory(const SlabOwner& owner, const Span& slab, std::size_t class_bytes) {
-  if (owner.threads.load(std::memory_order_relaxed) > 1) return;
+  const std::uint32_t threads = owner.threads.load(std::memory_order_relaxed);
+  const bool is_of_all = threads == 0 && owners_in_use.load(std::memory_order_relaxed) > 1;  // as a pool's
+  if (threads > 1 || is_of_all) return;
   const std::size_t bytes = class_bytes / kBackedShare;
   if (bytes < kLeastBackedBytes) return;
   os::populate(slab.first_page(),

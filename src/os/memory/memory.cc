@@ -329,8 +329,9 @@ void advise_small_to_end(void* start) { advise_to_end(start, MADV_NOHUGEPAGE); }
 void populate(void* start, std::size_t bytes) {
   static constinit std::atomic<bool> is_refused{false};
   if (makes_common_calls_only() || is_refused.load(std::memory_order_relaxed)) return;
-  const long result = syscall6(SYS_madvise, to_long(start), to_long(bytes), MADV_POPULATE_WRITE);
-  if (result == -EINVAL || result == -ENOSYS || result == -EPERM)
+  const auto is_known = [](long result) { return result == 0 || result == -ENOMEM || result == -EFAULT; };
+  if (is_known(syscall6(SYS_madvise, to_long(start), to_long(bytes), MADV_POPULATE_WRITE))) return;
+  if (!is_known(syscall6(SYS_madvise, to_long(start), 0, MADV_POPULATE_WRITE)))
     is_refused.store(true, std::memory_order_relaxed);
 }
 

@@ -174,12 +174,15 @@ std::uint32_t PageCache::without_first_pages(const Chunk& chunk, std::uint32_t m
 
 PageRun PageCache::take_from_chunks_locked(const Request& request, bool may_mix) {
   bool is_dirty = false;
-  Chunk* chunk = nullptr;
-  // What is to grow begins a free chunk rather than to fit between others.
-  if (request.room != PageCount{0})
-    chunk = choose_chunk_locked(PageCount{kPagesPerChunk}, request.density, false, &is_dirty);
-  if (chunk == nullptr) chunk = choose_chunk_locked(request.wanted(), request.density, may_mix, &is_dirty);
+  Chunk* chunk = choose_chunk_locked(request.wanted(), request.density, may_mix, &is_dirty);
   if (chunk == nullptr) return {};
+  // What is to grow begins a free chunk, rather than to fit between others, if that has memory too.
+  if (request.room != PageCount{0}) {
+    bool is_whole_dirty = false;
+    Chunk* const whole =
+        choose_chunk_locked(PageCount{kPagesPerChunk}, request.density, false, &is_whole_dirty);
+    if (whole != nullptr && (is_whole_dirty || !is_dirty)) chunk = whole;
+  }
   const std::uint32_t mask = is_dirty ? chunk->dirty_mask : chunk->free_mask;
   const unsigned first = best_run(without_first_pages(*chunk, mask, request.wanted()), request.wanted());
   return take_aligned_from_locked(chunk, first, request);

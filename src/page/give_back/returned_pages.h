@@ -38,8 +38,8 @@ class ReturnedPages {
   /// Notes that `bytes` of free memory stay outside of the page cache, for a later look.
   void note_kept(std::size_t bytes);
 
-  /// The call that returns them does not pay for their way back to the system: later ones do.
-  void charge_nobody() { bytes_ = 0; }
+  /// The call that returns them pays for the way back of so many bytes; later ones for the rest.
+  void charge(std::size_t bytes) { bytes_ = bytes; }
 
   /// Bytes of all spans that were added, and pages that were noted.
   std::size_t bytes() const { return bytes_; }

@@ -49,6 +49,16 @@ TEST_F(Large, ABlockThatGrowsToMuchIsMovedTwiceAtMostOnceItIsLarge) {
   EXPECT_LE(moves, 2);  // in the last round, which finds a heap in use
 }
 
+TEST_F(Large, SizesThatSwingWhereGrowthBeginsAreNotCopiedEachTime) {
+  void* block = tarn::reallocate(tarn::allocate(100 * test::kKiB), 140 * test::kKiB);
+  for (const std::size_t kib : {120, 140, 70, 150}) {
+    void* const resized = tarn::reallocate(block, kib * test::kKiB);
+    EXPECT_EQ(resized, block) << kib;
+    block = resized;
+  }
+  tarn::deallocate(block);
+}
+
 TEST_F(Large, MovedBlocksKeepTheirContents) {
   Span* span = allocate_large(8 * test::kMiB + 1000, std::size_t{2} << 20);
   std::memset(span->start, 0x5a, 8 * test::kMiB + 1000);

@@ -6,6 +6,7 @@
 #include "central/take_blocks.h"
 #include "central/trim.h"
 #include "page/give_back/page_cache.h"
+#include "support/child.h"
 #include "support/prelude.h"
 #include "tarn/memory_pool.h"
 #include "thread/registry.h"
@@ -261,6 +262,22 @@ TEST_F(ThreadHeapTest, ALookWithTimeComesToEachClassOnceAndEndsThoughNothingElse
   EXPECT_EQ(heap.classes_to_look_at, 0u);
   EXPECT_GT(cached(), 64u);  // and then it flushes as ever
   EXPECT_LT(heap.counters.flushes - flushes, 15'000u / 32);
+}
+
+TEST_F(ThreadHeapTest, ASecondFreeInARowIsSeenThoughALookWouldReturnTheBlockBefore) {
+  const test::ChildResult result = test::run_in_child([&] {
+    std::vector<void*> blocks = allocate_many(40'000);
+    const auto free_one = [&] { deallocate(blocks.back()), blocks.pop_back(); };
+    for (int i = 0; i < 10'000; ++i) free_one();
+    looks_at_owners += 1;  // it has seen a refill
+    for (int i = 0; i < 5'000; ++i) free_one();
+    while (cached() != heap.magazines.at(kClass).capacity) free_one();
+    void* const newest = heap.magazines.at(kClass).blocks[cached()];
+    heap.classes_to_look_at = index_of_class(kClass);  // a look returns what was only freed to
+    give_back(heap, newest, kClass);
+    return 0;
+  });
+  EXPECT_EQ(result.signal, SIGABRT) << result.describe();
 }
 
 TEST_F(ThreadHeapTest, AfterAPeakClassesWithoutAMissOfTheirOwnGiveUpBlocksToo) {
