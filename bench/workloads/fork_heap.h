@@ -22,7 +22,7 @@ inline constexpr unsigned kForks = 9;
 template <class Api>
 void run(Session& session) {
   if (!session.enter("fork_heap")) return;
-  for (const std::size_t bytes : session.sizes({16 * kMiB, 512 * kMiB})) {
+  for (const std::size_t bytes : session.values({16 * kMiB, 512 * kMiB})) {
     const Row row = {.bytes = bytes, .temperature = Temperature::kCold};
     if (!session.wants(row)) continue;
     Table<void*> blocks(bytes / kBlockBytes);

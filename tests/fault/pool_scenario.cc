@@ -161,7 +161,7 @@ int use_heap(Heap& heap) {
   }
   std::vector<std::pair<void*, std::size_t>> live;
   std::size_t live_bytes = 0;
-  for (const std::size_t size : boundary_sizes(300 * kKiB)) {
+  for (const std::size_t size : boundary_sizes_and_landmarks(300 * kKiB)) {
     errno = 0;
     void* const block = heap.allocate(size, size % 3 == 0 ? 64 : 16);
     EXPECT_OR_RETURN(block != nullptr || errno == ENOMEM);
@@ -263,7 +263,7 @@ int use_arenas() {
       Arena arena({.initial_bytes = 500, .heap = upstream, .sensitive = is_wiped});
       std::vector<std::pair<void*, std::size_t>> live;
       const ArenaMark begin = arena.mark();
-      for (const std::size_t size : boundary_sizes(300 * kKiB)) {
+      for (const std::size_t size : boundary_sizes_and_landmarks(300 * kKiB)) {
         void* const block = arena.allocate(size, size % 3 == 0 ? 4096 : 16);
         if (block == nullptr) continue;
         fill(block, size < 1000 ? size : 1000, size);

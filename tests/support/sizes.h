@@ -35,4 +35,12 @@ inline std::vector<std::size_t> landmark_sizes(std::size_t largest) {
   return sizes;
 }
 
+/// All that a page of blocks may have, and a few larger ones: for work that is done some hundred times.
+inline std::vector<std::size_t> boundary_sizes_and_landmarks(std::size_t largest) {
+  std::vector<std::size_t> sizes = boundary_sizes(2 * kKiB);
+  for (const std::size_t size : landmark_sizes(largest))
+    if (size > sizes.back()) sizes.push_back(size);
+  return sizes;
+}
+
 }  // namespace tarn::test
