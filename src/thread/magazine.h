@@ -16,6 +16,11 @@ inline unsigned count_of(const ThreadHeap& heap, SizeClass size_class) {
   return static_cast<unsigned>(detail::slot_at(heap.cache, top) - magazine.blocks);
 }
 
+/// \returns the block that a magazine would give next; of an empty one nullptr.
+inline const void* newest_block(const ThreadHeap& heap, SizeClass size_class) {
+  return *detail::slot_at(heap.cache, heap.record(size_class).top);
+}
+
 /// Calls visit(block) for each block in a magazine of the heap. \pre the heap's mutex is held. \threads any:
 /// of blocks that the heap's thread takes or puts meanwhile some are visited; a block that it has all the
 /// time is not.

@@ -2,16 +2,15 @@
 
 #include <cstring>
 
-#include "central/cached/cached_spans.h"
 #include "central/cached/depot.h"
 #include "central/owners.h"
 #include "central/slabs/class_slabs.h"
-#include "central/slabs/remote_free.h"
 #include "central/slabs/return_blocks.h"
 #include "central/slabs/slab.h"
 #include "central/take_blocks.h"
 #include "os/fatal.h"
 #include "page/spans/page_map.h"
+#include "thread/idle_classes.h"
 #include "thread/magazine.h"
 #include "thread/slow_call.h"
 
@@ -27,41 +26,9 @@ constexpr unsigned kLargestFlush = 64;
 constexpr unsigned kForeignWorthParking = 32;
 // Words of bitmaps written at once: scattered blocks of other owners cost a cache miss each.
 constexpr unsigned kMostWords = 32;
-constexpr unsigned kClassesPerLook = 64;
-// Fewer take magazines from classes that are in use, where a thread uses many: with 64, 64 threads with 500
-// objects each take 11 ns a replacement instead of 7.
-constexpr unsigned kMissesPerLook = 512;
-// One call looks at most twice, at a miss and when its heap grows. Both looks together must not come to one
-// class twice: the first might lower its misses to 0, and the second would shrink the magazine that the call
-// refills.
-static_assert(2 * kClassesPerLook < detail::kFirstPoolClass - 1);
-constexpr std::size_t kGrowthShare = 256;
-constexpr std::size_t kLeastGrowth = 2 * kPageBytes;
-constexpr std::size_t kSmallHeapBytes = 256 * 1024;  // a look costs more than it can find
-
 // A slab of its own costs a class one to two OS pages; a call that another class serves, some ns.
 constexpr std::uint8_t kCallsForSlabs = 8;
 constinit std::atomic<bool> no_class_is_rare{false};
-
-/// How eagerly a look for idle classes takes.
-struct Look {
-  unsigned most_blocks;
-  unsigned misses_shift;  // by which a class's misses fall
-};
-constexpr Look kWhenMagazinesLackRoom{kLargestFlush, 1};
-// A heap that grows writes pages for the first time, beside which the return of so many blocks is little.
-constexpr Look kWhenTheHeapGrows{512, 2};
-
-// With time, what a class has not needed since the owners were looked at before goes back. Each call returns
-// so many blocks, each of which may end a slab. Few idle blocks pin little, and others in their place would
-// be other pages.
-constexpr unsigned kBlocksWithTime = 128;
-constexpr std::size_t kWorthTime = kPageBytes;  // bytes of blocks in a magazine
-// The same when what the owner's slabs gave out has fallen by so much, and by a quarter; by twice as much
-// after each rise from such a fall, until time has passed: a loop that fills its heap again would pay each
-// round.
-constexpr std::size_t kFallWorthALook = 128 * 1024;
-constexpr unsigned kMostRises = 20;
 
 /// The mutex of the owner that serves a class.
 class ServingGuard {
@@ -81,137 +48,6 @@ class ServingGuard {
 
 SlabOwner& owner_of(const ThreadHeap* heap) { return heap != nullptr ? owner_near(*heap) : owners.shared(); }
 
-const void* on_top(const ThreadHeap& heap, SizeClass size_class) {
-  return *detail::slot_at(heap.cache, heap.record(size_class).top);
-}
-
-// Returns what a class did not need since the last look: blocks in its magazine, which pin slabs, and an
-// empty slab. If all calls of a class hit, it has no miss, but another block on top. \returns how many blocks
-// went.
-unsigned give_up_idle_class(ThreadHeap& heap, SizeClass size_class, const Look& look, unsigned most,
-                            ReturnedPages& returned) {
-  if (heap.magazines.find(size_class) == nullptr) return 0;
-  Magazine& magazine = heap.magazines.made(size_class);
-  const bool was_missed = magazine.misses != 0;
-  // Nothing is written of a class that was never used.
-  if (was_missed) magazine.misses >>= look.misses_shift;
-  if (magazine.blocks == nullptr) return 0;
-  unsigned gone = 0;
-  if (!was_missed && magazine.top_seen == on_top(heap, size_class)) {
-    gone = shrink_idle_magazine(heap, size_class, most, returned);
-    if (!is_private_class(size_class)) retire_empty_slab(*heap.owner, size_class, returned);
-  }
-  magazine.top_seen = on_top(heap, size_class);
-  return gone;
-}
-
-// The same with time, of a class with many blocks, and of one that is only freed to; after a peak, of any.
-// The misses stay as the other looks count them: to them the class of this call is in use. What the class's
-// turn has seen stays until the turn ends.
-unsigned give_up_with_time(ThreadHeap& heap, SizeClass size_class, bool is_after_a_peak, unsigned most,
-                           ReturnedPages& returned) {
-  if (heap.magazines.find(size_class) == nullptr) return 0;
-  Magazine& magazine = heap.magazines.made(size_class);
-  if (magazine.blocks == nullptr) return 0;
-  unsigned gone = 0;
-  if (is_after_a_peak && !is_private_class(size_class)) {
-    gone = shrink_after_a_peak(heap, size_class, most, returned);
-  } else if (count_of(heap, size_class) * std::size_t{class_geometry[size_class].block_bytes} >= kWorthTime) {
-    if (!magazine.was_missed && magazine.top_seen == on_top(heap, size_class)) {
-      gone = shrink_idle_magazine(heap, size_class, most, returned);
-    } else if (!magazine.was_refilled) {
-      gone = shrink_unrefilled_magazine(heap, size_class, most, returned);
-    }
-  }
-  magazine.top_seen = on_top(heap, size_class);
-  return gone;
-}
-
-void end_turn(ThreadHeap& heap, SizeClass size_class) {
-  if (heap.magazines.at(size_class).was_missed) {
-    Magazine& magazine = heap.magazines.made(size_class);
-    magazine.was_missed = magazine.was_refilled = false;
-  }
-  --heap.classes_to_look_at;
-}
-
-// The peak is a recent one: it falls with time. So slabs that come and go need no look.
-bool grows_beyond_its_peak(SlabOwner& owner) {
-  if (owner.slab_bytes < kSmallHeapBytes || owner.slab_bytes < owner.looked_at_bytes) return false;
-  const std::size_t more = owner.slab_bytes / kGrowthShare;
-  owner.looked_at_bytes = owner.slab_bytes + (more < kLeastGrowth ? kLeastGrowth : more);
-  return true;
-}
-
-// Some classes of a heap, in turn, return idle blocks: before the heap grows, which it may then not have to,
-// and when magazines that are in use have no room beside idle ones. A class that has more than a look may
-// return comes again in the next.
-void look_for_idle_classes_locked(ThreadHeap& heap, const Look& look, ReturnedPages& returned) {
-  heap.lacks_room = false;
-  heap.misses_since_look = 0;
-  collect_all_pending_locked(*heap.owner, returned);
-  const unsigned end = end_of_classes.load(std::memory_order_acquire);
-  unsigned left = look.most_blocks;
-  for (unsigned i = 0; i < kClassesPerLook; ++i) {
-    const unsigned next = heap.last_class_looked_at % (end - 1) + 1;
-    left -= give_up_idle_class(heap, class_of_index(next), look, left, returned);
-    if (left == 0) break;
-    heap.last_class_looked_at = next;
-  }
-  returned.give_back();
-}
-
-// Whether much has come back since the last time, so that what is in magazines pins more than what is used.
-bool has_fallen(ThreadHeap& heap) {
-  const SlabOwner& owner = *heap.owner;
-  if (&owner != heap.home) return false;
-  const std::size_t taken = owner.taken_bytes, peak = heap.peak_taken_bytes;
-  if (taken >= peak) return heap.peak_taken_bytes = taken, false;
-  const std::size_t worth_it = kFallWorthALook << heap.rises;
-  if (peak - taken < worth_it || peak - taken < peak / 4) return false;
-  const bool has_risen = peak - heap.fallen_taken_bytes >= worth_it;
-  if (has_risen && heap.rises < kMostRises && may_keep_memory()) ++heap.rises;
-  heap.peak_taken_bytes = heap.fallen_taken_bytes = taken;
-  return is_past_its_peak(owner, parked_bytes(owner) + heap.magazine_bytes);
-}
-
-std::size_t cached_bytes(const ThreadHeap& heap) {
-  std::size_t bytes = 0;
-  for (const SizeClass size_class : classes_of(*heap.owner))
-    bytes += count_of(heap, size_class) * std::size_t{bin_geometry[size_class].block_bytes};
-  return bytes;
-}
-
-bool is_time_to_look(ThreadHeap& heap) {
-  const std::uint32_t looks = looks_at_owners;
-  const bool has_passed = heap.looks_seen != looks;
-  if (has_passed || has_fallen(heap)) [[unlikely]]
-    heap.classes_to_look_at = end_of_classes.load(std::memory_order_acquire) - 1;
-  if (has_passed) heap.rises = 0;
-  heap.looks_seen = looks;
-  return heap.classes_to_look_at != 0;
-}
-
-// Each class has its turn once for each look at the owners, in steps of slow calls. One that has more than a
-// step returns comes again in the next, unless its own frees are these calls: it would never end.
-void look_with_time(ThreadHeap& heap, SizeClass missed, ReturnedPages& returned) {
-  const SlabOwner& owner = *heap.owner;
-  const bool is_after_a_peak = is_past_its_peak(owner, parked_bytes(owner) + cached_bytes(heap));
-  const std::size_t returned_before = returned.bytes();
-  os::LockGuard guard(heap.owner->mutex);
-  collect_all_pending_locked(*heap.owner, returned);
-  unsigned left = kBlocksWithTime;
-  for (unsigned i = 0; i < kClassesPerLook && heap.classes_to_look_at != 0; ++i) {
-    const SizeClass size_class = class_of_index(heap.classes_to_look_at);
-    left -= give_up_with_time(heap, size_class, is_after_a_peak, left, returned);
-    if (left == 0 && size_class != missed) break;
-    end_turn(heap, size_class);
-    if (left == 0) break;
-  }
-  returned.give_back();
-  returned.charge(returned_before);
-}
-
 // Records a miss, so that a look for idle classes skips the magazine.
 void note_miss(ThreadHeap& heap, SizeClass size_class, std::uint64_t& counter, ReturnedPages& returned) {
   Magazine* const magazine = heap.magazines.make(size_class);
@@ -221,12 +57,7 @@ void note_miss(ThreadHeap& heap, SizeClass size_class, std::uint64_t& counter, R
   }
   ++counter;
   ++heap.owner->slow_calls;
-  ++heap.misses_since_look;
-  if (is_time_to_look(heap)) [[unlikely]]
-    return look_with_time(heap, size_class, returned);
-  if (heap.misses_since_look < kMissesPerLook || !heap.lacks_room) return;
-  os::LockGuard guard(heap.owner->mutex);
-  look_for_idle_classes_locked(heap, kWhenMagazinesLackRoom, returned);
+  look_at_a_miss(heap, size_class, returned);
 }
 
 // Magazines that have become too large are dropped, and grow again as far as they may.
@@ -346,10 +177,7 @@ unsigned take_blocks(ThreadHeap& heap, SizeClass size_class, void** blocks, unsi
   if (class_geometry[size_class].block_bytes <= kOwnSlabBlockBytes &&
       !has_blocks_locked(owner, size_class, returned)) {
     if (const unsigned parked = unpark_again(owner, size_class, blocks, wanted); parked != 0) return parked;
-    if (!owner.is_of_pool && grows_beyond_its_peak(owner)) {
-      end_cached_spans(owner, returned);
-      look_for_idle_classes_locked(heap, kWhenTheHeapGrows, returned);
-    }
+    if (!owner.is_of_pool) look_before_growth_locked(heap, returned);
     const List<Span>& available = owner.of(size_class).available;
     if (available.is_empty())
       give_way(owner, size_class, bytes_of(class_geometry[size_class].first_slab_pages), returned);
@@ -388,7 +216,7 @@ void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPag
     count_deallocation(*heap.calls, size_class);
   if (count_of(heap, size_class) == heap.magazines.at(size_class).capacity) {
     // What comes now may return the newest blocks, with which a push would compare this one.
-    if (on_top(heap, size_class) == block) stop_at_block(*page_map.find(block), "double free", block);
+    if (newest_block(heap, size_class) == block) stop_at_block(*page_map.find(block), "double free", block);
     keep_to_limit(heap, returned);
     note_miss(heap, size_class, heap.counters.flushes, returned);
   }

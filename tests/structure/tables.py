@@ -118,7 +118,7 @@ TOGETHER = {
     "page/give_back/returned_pages": ["unused_reserves"],
     "page/spans/span": ["chunk", "free_chunks", "page_map"],
     "pool/heaps/heap_blocks": ["heap_scope", "arena"],
-    "thread/magazine": ["thread_heap"],
+    "thread/magazine": ["thread_heap", "idle_classes"],
     "thread/registry": ["slow_call"],
 }
 COVERED |= {f"{test.rpartition('/')[0]}/{name}": f"tests/unit/{test}_test.cc"
