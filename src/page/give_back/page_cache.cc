@@ -42,7 +42,7 @@ bool may_share_chunk(Density one, Density other) { return is_undumped(one) == is
 
 constinit PageCache page_cache;
 
-void advise(char* start, std::size_t bytes, Density density) {
+void advise_density(char* start, std::size_t bytes, Density density) {
   density == Density::kDense ? os::advise_huge(start, bytes) : os::advise_small(start, bytes);
   if (is_undumped(density)) os::leave_out_of_dumps(start, bytes);
 }
@@ -148,7 +148,7 @@ void PageRun::tell_system() const {
   if (left_out.start != nullptr)
     os::include_in_dumps(left_out.start, static_cast<std::size_t>(left_out.end - left_out.start));
   if (advised.start == nullptr) return;
-  advise(advised.start, static_cast<std::size_t>(advised.end - advised.start), density);
+  advise_density(advised.start, static_cast<std::size_t>(advised.end - advised.start), density);
 }
 
 // Warm pages first, of the wished density before the other; then free ones. Sparse spans take cold pages of

@@ -45,7 +45,7 @@ struct PageCacheStats {
 enum class PageState : std::uint8_t { kClean, kDirty };
 
 /// Tells the system what pages of a density are.
-void advise(char* start, std::size_t bytes, Density density);
+void advise_density(char* start, std::size_t bytes, Density density);
 
 /// Chunks in a row.
 struct ChunkRange {
@@ -165,7 +165,7 @@ class PageCache {
   PageRun take_aligned_from_locked(Chunk* chunk, unsigned first, const Request& request);
   PageRun extension_locked(char* end, PageCount pages);
   PageRun take_pages_from_locked(Chunk* chunk, unsigned first, PageCount pages, Density density);
-  // page_cache_growth.cc
+  // How it grows (page_cache_growth.cc).
   bool grow(PageCount pages, Density density);
   Chunk* clean_chunk_of_others_locked(Density density) const;
   bool convert_chunk(Density density);

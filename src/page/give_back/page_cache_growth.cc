@@ -66,7 +66,7 @@ bool PageCache::convert_chunk(Density density) {
     taken_out_pages_ += PageCount{kPagesPerChunk};
     relist_locked(*chunk);
   }
-  advise(chunk->start, kChunkBytes, density);
+  advise_density(chunk->start, kChunkBytes, density);
   os::LockGuard guard(mutex_);
   chunk->is_left_out_of_dumps |= is_undumped(chunk->density);
   chunk->density = density;
