@@ -100,6 +100,7 @@ OwnersTurn begin_look_at(SlabOwner& owner) {
   OwnersTurn turn{.steps_left = kLeastSteps + owner.slab_bytes / (kSlabsAtOnce * kPageBytes)};
   ReturnedPages returned;
   const GiveBackGuard give_back;
+  // An owner whose mutex is held is busy, which the turn says already.
   if (owner.mutex.try_lock()) {
     turn.activity = look_at(owner, returned);
     owner.mutex.unlock();
@@ -246,6 +247,8 @@ void Owners::end_use_locked(SlabOwner& owner) {
 }
 
 Span* Owners::adopt_from_orphans(SlabOwner& owner, SizeClass size_class) {
+  // Both mutexes are only tried: the caller holds its owner's, which ranks behind one and beside the other,
+  // so a wait could be a deadlock. Without an adopted slab the caller makes one.
   if (!mutex_.try_lock()) return nullptr;
   Span* adopted = nullptr;
   unsigned tried = 0;
@@ -267,6 +270,7 @@ Span* Owners::adopt_from_parts(SlabOwner& owner, SizeClass size_class) {
     const std::size_t slabs = part.slab_bytes, taken = part.taken_bytes;
     const std::size_t kept =
         slabs / kFreeKeptShare > kFreeKeptBytes ? slabs / kFreeKeptShare : kFreeKeptBytes;
+    // A part gives only what it would not keep itself, or two parts would take each other's slabs in turn.
     const bool has_enough_free = slabs >= taken + kept;
     if (adopted != nullptr || &part == &owner || !has_enough_free || !part.mutex.try_lock()) return;
     adopted = adopt_one(part, owner, size_class);

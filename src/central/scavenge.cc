@@ -126,6 +126,8 @@ std::size_t scavenge(SlabOwner& owner, Scavenged which, unsigned& most, unsigned
   unsigned place = 0;
   TakenBlocks taken;
   ReturnedPages returned;
+  // Taken as a thread would take them, so nobody gets these blocks while their pages are purged without the
+  // mutex. When `most` is used up, the next call goes on at class `classes_done`.
   for (const SizeClass size_class : classes_of(owner)) {
     if (place++ < classes_done) continue;
     for (;; --most) {

@@ -24,6 +24,7 @@ unsigned take_locked(SlabOwner& owner, SizeClass size_class, void** blocks, unsi
                      ReturnedPages& returned) {
   if (!has_blocks_locked(owner, size_class, returned) && make_slab_locked(owner, size_class) == nullptr)
     return 0;
+  // A slab is made for a first block only: fewer blocks than wanted are better than a slab more.
   unsigned taken = 0;
   std::size_t bytes = 0;
   while (taken < wanted) {

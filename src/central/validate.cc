@@ -58,6 +58,7 @@ void validate_cached_spans(const SlabOwner& owner) {
 }
 
 void validate_parked(const Parked& parked) {
+  // Only the first array may be partly filled; the peak covers what is parked and what there was no room for.
   unsigned count = 0;
   for (const ParkedArray* array = parked.first; array != nullptr; array = array->next) {
     const unsigned in_this = array == parked.first ? parked.in_first : unsigned{ParkedArray::kBlocks};

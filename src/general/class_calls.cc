@@ -137,6 +137,7 @@ void deallocate_in_class(void* block, SizeClass size_class) {
   ThreadHeap* const heap = heap_of_this_thread();
   ReturnedPages returned;
   if (heap != nullptr) return deallocate(*heap, block, size_class, returned);
+  // A thread without a heap: it has called too rarely so far, memory was refused, or it has ended.
   SlabOwner& owner = owner_without_heap(size_class);
   os::LockGuard guard(owner.mutex);
   return_blocks(&owner, &block, 1, returned);
@@ -160,6 +161,7 @@ void deallocate_checked(void* block) {
     SlabOwner* const owner = slab->owner.load(std::memory_order_acquire);
     if (owner == nullptr) os::fatal("double free", block);
     os::LockGuard guard(owner->mutex);
+    // The slab may have moved before its owner's mutex was taken.
     if (slab->owner.load(std::memory_order_acquire) != owner) continue;
     if (is_marked_free_locked(*slab, index)) stop_at_block(*slab, "double free", block);
     return return_blocks(owner, &block, 1, returned);

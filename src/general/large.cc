@@ -136,6 +136,7 @@ Span* allocate_large(std::size_t size, std::size_t alignment, std::size_t room, 
                             .room = pages_for(room)};
   Span* span = take_cached(request);
   if (span == nullptr) span = take_within_limits([&] { return allocate_span(request); });
+  // Spans that owners cache count against the limit and hold pages: the last that can be given up.
   if (span == nullptr && owners.end_all_cached_spans()) span = allocate_span(request);
   if (span != nullptr) note_begin(*span);
   return span;

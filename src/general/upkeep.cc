@@ -16,6 +16,8 @@ using namespace internal;
 
 std::size_t trim(std::size_t keep) noexcept {
   const SlowDoor door;
+  // From this thread's cache and those of ended threads down to the pages: what a step frees, the next can
+  // give back. What other running threads have cached stays.
   if (ThreadHeap* const heap = this_heap(); heap != nullptr) {
     ReturnedPages returned;
     HeapGuard guard(*heap);

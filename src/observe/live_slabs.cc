@@ -121,6 +121,8 @@ bool take_next_picture(LivePlace& place, LivePicture& picture, PoolNames& names)
   while (picture.is_empty() && has_more)
     pool_registry.with_pools_of_classes([&](const auto&) {
       names.clear();
+      // Under every lock of magazines and slabs no slow call runs: no block moves between a cache and its
+      // slab. Hits of running threads go on.
       const GiveBackGuard give_back;
       const os::LockGuard threads(owners.mutex());
       const os::WholeRankGuard magazines(os::LockRank::kMagazines), slabs(os::LockRank::kOwner);

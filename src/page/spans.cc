@@ -31,6 +31,7 @@ Span* allocate_span(const SpanRequest& request) {
   span->is_zeroed = run.is_zeroed;
   span->set_pool(request.pool);
   span->kind = request.kind;
+  // The map last: whoever finds the span finds it whole.
   page_map.set(span);
   if (request.pool != nullptr) watched_spans.note_new(*span);
   return span;
@@ -55,6 +56,7 @@ bool resize_span(Span* span, PageCount pages, ReturnedPages& returned) {
     span->pages = pages;
     page_map.set_pages(span, number_of(old_pages), pages - old_pages);
   } else if (pages < old_pages) {
+    // The map first: once they are free, the pages may be another span's.
     page_map.clear_pages(span, number_of(pages), old_pages - pages);
     span->pages = pages;
     page_cache.free_pages(span->start + bytes_of(pages), old_pages - pages, PageState::kDirty);
@@ -74,6 +76,7 @@ Span* give_room_for_bits(Span* span, std::uint32_t bitmap_words) {
   roomier->is_zeroed = span->is_zeroed;
   roomier->set_pool(span->unmarked_pool());
   roomier->kind = span->kind;
+  // The map changes over before the old record ends: at no instant is the address unknown.
   page_map.set(roomier);
   span_store.give_back(span);
   return roomier;

@@ -26,7 +26,7 @@ struct Look {
   unsigned most_blocks;
   unsigned misses_shift;  // by which a class's misses fall
 };
-constexpr Look kWhenMagazinesLackRoom{64, 1};
+constexpr Look kWhenMagazinesLackRoom{64, 1};  // as few blocks as a flush returns
 // A heap that grows writes pages for the first time, beside which the return of so many blocks is little.
 constexpr Look kWhenTheHeapGrows{512, 2};
 

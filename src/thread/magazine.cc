@@ -73,6 +73,8 @@ bool may_keep(const ThreadHeap& heap, SizeClass size_class, std::size_t more_byt
   if (heap.magazine_bytes + more_bytes > thread_limits.magazine_bytes) return false;
   const std::size_t larger = heap.larger_magazine_bytes,
                     taken = taken_by_a_thread(owner_serving(heap, size_class));
+  // Small and larger blocks have budgets of their own: a share of what the thread has taken, or its part of
+  // what all threads may keep. Sharing threads keep less; of larger blocks in rare classes that part only.
   const bool is_small = block_bytes <= kSmallBlockBytes, shares = threads_share_owners();
   const std::size_t bytes = (is_small ? heap.magazine_bytes - larger : larger) + more_bytes;
   if (is_small && shares) return bytes <= taken / kSharingShare || bytes <= share_of_a_sharing_thread();
@@ -157,6 +159,8 @@ bool prepare_magazine(ThreadHeap& heap, SizeClass size_class) {
   if (made == nullptr) return false;
   Magazine& magazine = *made;
   const ClassGeometry& geometry = class_geometry[size_class];
+  // The first magazine is small; each miss, refill or flush, doubles it while the thread may keep so much.
+  // After a peak most_capacity() is small, and a larger magazine is lowered to it.
   const unsigned first = first_capacity(geometry);
   if (magazine.blocks == nullptr && first != 0) return resize(heap, size_class, first);
   const unsigned most = most_capacity(heap, size_class);
@@ -281,6 +285,8 @@ void validate_locked(const ThreadHeap& heap) {
     const Magazine& magazine = heap.magazines.at(size_class);
     const detail::Record& record = heap.record(size_class);
     void** const top = detail::slot_at(heap.cache, record.top);
+    // Without a magazine each call misses. Below the lowest block stands the nullptr that ends a magazine; a
+    // visitor may have taken the lower blocks.
     if (magazine.blocks == nullptr) {
       TARN_CHECK(record.top == kEmptyRecord.top && record.limit == kEmptyRecord.limit);
       continue;

@@ -188,6 +188,7 @@ ThreadHeap* Registry::make_heap_locked() {
   auto* const calls = thread_limits.count_calls ? take<ThreadCallCounts>() : nullptr;
   const bool is_refused =
       heap == nullptr || cache == nullptr || (thread_limits.count_calls && calls == nullptr);
+  // Where threads share owners the heap's home is a neighbour's owner; else it gets an owner of its own.
   ThreadHeap* const neighbour = next_neighbour_locked();
   SlabOwner* owner = nullptr;
   if (!is_refused) owner = neighbour == nullptr ? owners.make_locked() : neighbour->home;
@@ -204,6 +205,7 @@ ThreadHeap* Registry::make_heap_locked() {
   if (numbered_count_ != detail::kNumberedThreads) heap->cache->thread_number = ++numbered_count_;
   heap->calls = calls;
   heap->looks_seen = looks_at_owners;
+  // Heaps of one owner stand side by side. Walks take no lock, so the heap is whole before it is linked.
   std::atomic<ThreadHeap*>& link = neighbour == nullptr ? first_ : neighbour->next;
   heap->next.store(link.load(std::memory_order_relaxed), std::memory_order_relaxed);
   link.store(heap, std::memory_order_release);
@@ -243,6 +245,7 @@ ThreadHeap* Registry::take_unused_locked(Take which) {
 ThreadHeap* Registry::attach(Take which, ShownRecords shown) {
   os::LockGuard guard(owners.mutex());
   if (which == Take::kLeft && !has_left()) return nullptr;
+  // A heap that no thread has any more, with what may still be cached in it, before a new one.
   ThreadHeap* heap = take_unused_locked(which);
   if (heap == nullptr) heap = make_heap_locked();
   if (heap == nullptr) return nullptr;
@@ -294,6 +297,7 @@ void Registry::return_left(ThreadHeap& heap, Left which) {
   const GiveBackGuard give_back;
   {
     HeapGuard guard(heap);
+    // A thread may have taken the heap before its mutex was taken. One left recently waits for another look.
     if (!heap.is_left()) return;
     if (which == Left::kLong && heap.use == HeapUse::kLeft) return heap.use.store(HeapUse::kLongLeft);
     drop_magazines_locked(heap, returned);
@@ -384,6 +388,7 @@ void Registry::visit_for_fork(os::ForkSet::Visit visit) {
 
 void Registry::validate() {
   os::LockGuard guard(owners.mutex());
+  // Heaps of one owner stand side by side; those with a thread are neither unused nor of an orphan.
   std::size_t unused = 0, in_use = 0;
   for (const ThreadHeap* heap = first_; heap != nullptr;) {
     const SlabOwner& owner = *heap->home;
@@ -407,6 +412,7 @@ void Registry::keep_only_after_fork(ThreadHeap* own) {
   for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) {
     if (heap == own || heap->is_unused) continue;
     HeapGuard heap_guard(*heap);
+    // Its thread is not in the child and cannot end: what its end would have returned goes back here.
     if (heap->use == HeapUse::kThread) {
       drop_magazines_locked(*heap, returned);
       end_thread_locked(*heap, HeapUse::kNone);

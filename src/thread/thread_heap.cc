@@ -190,10 +190,13 @@ void* allocate(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) 
   if (count_of(heap, size_class) == 0) {
     keep_to_limit(heap, returned);
     note_miss(heap, size_class, heap.counters.refills, returned);
+    // Without a magazine (no memory, no room below the thread's limit, or switched off for the pool) one
+    // block.
     if (!prepare_magazine(heap, size_class)) {
       void* block = nullptr;
       return take_blocks(heap, size_class, &block, 1, returned) == 1 ? block : nullptr;
     }
+    // Half of it, so that as many frees fit in before the magazine is full.
     const Magazine& magazine = heap.magazines.at(size_class);
     const unsigned wanted = at_most(kLargestRefill, magazine.capacity / 2u + 1);
     const unsigned taken = take_blocks(heap, size_class, magazine.blocks + 1, wanted, returned);

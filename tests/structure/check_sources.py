@@ -1,9 +1,9 @@
 """Checks the rules that the sources keep: the tiers' order, no circle among the files of a folder, who may
 name what of page/, how many files a folder has, which rooms of the command use which, a test for every file,
-the width of lines and the format; that every header compiles alone; what each says in C++17; which results
-the compiler sees dropped.
+comments in long functions, the width of lines and the format; that every header compiles alone; what each
+says in C++17; which results the compiler sees dropped.
 
-usage: check_sources.py tiers|circles|rooms|tool_rooms|tests|width|format|nodiscard PROJECT
+usage: check_sources.py tiers|circles|rooms|tool_rooms|tests|comments|width|format|nodiscard PROJECT
        check_sources.py headers|old_dialect|dropped_results PROJECT COMPILER
 """
 import collections
@@ -45,6 +45,8 @@ INSIDES_OF_PAGE = re.compile(r"\bspan_store\b|\bbackground\b|"
 # The most C++ files that a folder has of its own, below each of these.
 MOST_FILES = {"src": 14, "tests/unit": 20}
 WIDTH = 110
+# A function with more lines says in a comment which case it is, or why it is right.
+MOST_LINES_WITHOUT_COMMENT = 12
 SKIPPED = 77  # as the exit status
 
 
@@ -289,6 +291,34 @@ def foreign_text(path):
             for line in range(token.start[0], token.end[0] + 1)}
 
 
+NO_FUNCTION = re.compile(r"(?:if|for|while|switch|do|else|try|case|default|namespace)\b|[{}]")
+
+
+def long_functions(lines):
+    """(first line of the head, of the body, of the end) of each, as clang-format indents them."""
+    for end, line in enumerate(lines):
+        if line not in ("}", "  }"):
+            continue
+        indent = line[:-1]
+        head = next((at for at in range(end - 1, -1, -1)
+                     if re.match(indent + r"[^ #]", lines[at])), end)
+        body = next((at + 1 for at in range(head, end) if lines[at].endswith("{")), end)
+        if not NO_FUNCTION.match(lines[head].strip()) and end - body > MOST_LINES_WITHOUT_COMMENT:
+            yield head, body, end
+
+
+def check_comments(project):
+    faults = []
+    for source in sorted((project / "src").rglob("*.cc")):
+        lines = source.read_text("utf-8").splitlines()
+        for head, body, end in long_functions(lines):
+            above = head - 2 if lines[head - 1].lstrip().startswith("template") else head - 1
+            if not any("//" in line for line in [*lines[above:above + 1], *lines[body:end]]):
+                faults.append(f"{source.relative_to(project)}:{head + 1}: {end - body} lines without a "
+                              "comment")
+    return faults
+
+
 def files_of_limited_width(project):
     yield from cpp_files(project, *tables.FORMATTED)
     folders = [*tables.FORMATTED, "cmake", "scripts"]
@@ -372,7 +402,7 @@ def check_dropped_results(project, compiler):
 
 CHECKS = {"tiers": check_tiers, "circles": check_circles, "rooms": check_rooms,
           "tool_rooms": check_tool_rooms, "tests": check_tests,
-          "width": check_width,
+          "comments": check_comments, "width": check_width,
           "format": check_format, "headers": check_headers, "old_dialect": check_old_dialect,
           "nodiscard": check_nodiscard, "dropped_results": check_dropped_results}
 

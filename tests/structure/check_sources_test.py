@@ -192,6 +192,27 @@ class Appearance(Tree):
         self.assertTrue(check.check_format(self.project))
 
 
+class Comments(Tree):
+    def function(self, lines, head="void f() {", above="", indent=""):
+        body = "".join(f"{indent}  call({i});\n" for i in range(lines))
+        self.write("src/os/a.cc", f"{above}{indent}{head}\n{body}{indent}}}\n")
+        return check.check_comments(self.project)
+
+    def test_a_long_function_without_a_comment(self):
+        self.refuses(self.function(13), "src/os/a.cc:1", "13 lines")
+        self.refuses(self.function(13, "A::A(int a,\n     int b)\n    : a_(a) {"), "a.cc:1", "13 lines")
+        self.refuses(self.function(13, indent="  "), "13 lines")
+        self.assertEqual(self.function(12), [])
+
+    def test_a_comment_above_it_or_in_it(self):
+        self.assertEqual(self.function(13, above="// Why.\n"), [])
+        self.assertEqual(self.function(13, above="// Why.\ntemplate <typename T>\n"), [])
+        self.assertEqual(self.function(13, "void f() {\n  // Why."), [])
+
+    def test_a_block_within_a_function_is_none(self):
+        self.assertEqual(self.function(13, "for (;;) {", indent="  "), [])
+
+
 class Nodiscard(Tree):
     def test_a_function_whose_result_may_be_dropped(self):
         for declaration in ("void* allocate(std::size_t size);", "static T* try_create(int);",

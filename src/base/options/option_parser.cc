@@ -97,6 +97,7 @@ bool parse_option_value(const OptionInfo& option, std::string_view text, std::in
   return parse_any(option, text, value) && *value >= option.minimum && *value <= option.maximum;
 }
 
+// tarn_option_state::kind: programs compare these words, so they are a part of the C interface.
 const char* kind_name(OptionKind kind) {
   switch (kind) {
     case OptionKind::kBool:

@@ -91,6 +91,8 @@ unsigned take(const Shelf& shelf, void** blocks, unsigned wanted) {
   Parked& parked = shelf.parked();
   const unsigned count = at_most(parked.count, wanted);
   if (count == 0) return 0;
+  // Only the first array may be partly filled, so blocks come from its end, and it goes back once it is
+  // empty.
   for (unsigned left = count; left != 0;) {
     const unsigned part = at_most(parked.in_first, left);
     parked.in_first = static_cast<std::uint16_t>(parked.in_first - part);
@@ -208,6 +210,8 @@ bool may_park(SlabOwner& owner, SizeClass size_class) {
   if (!shelf.was_flushed()) set(shelf.depot->flushed, shelf.place);
   const std::uint8_t now = ++flushes;
   if (now < kFlushesToQualify) return false;
+  // Each sixteenth flush goes to the slabs all the same: their bits show a block that was freed twice, which
+  // parked blocks have not.
   if (now < kFlushesToQualify + kFlushesPerReturn) return true;
   flushes = kFlushesToQualify;
   return false;
@@ -325,6 +329,8 @@ void give_way(SlabOwner& owner, SizeClass growing, std::size_t bytes, ReturnedPa
   if (size_class == SizeClass::kNone) return;
   const Shelf shelf(owner, size_class);
   owner.next_giving_way = shelf.place + 1;
+  // A class keeps what it has parked if it is the one that grows, if its blocks came or went since its last
+  // turn, or if a thread is at them right now.
   if (size_class == growing) return;
   Parked& parked = shelf.parked();
   if (!parked.mutex.try_lock()) return;

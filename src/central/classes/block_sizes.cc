@@ -98,6 +98,7 @@ bool has_required_below(const BlockSizes& sizes, std::uint32_t bytes, Text& what
   return true;
 }
 
+// Adds a size if no limit of the table forbids it; else `what` says which one, for the user who wrote it.
 bool add_size(std::uint32_t bytes, BlockSizes& sizes, Text& what) {
   if (!may_be_class(bytes)) {
     say_why_no_class(bytes, what);

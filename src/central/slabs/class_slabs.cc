@@ -188,11 +188,14 @@ std::size_t free_blocks(const OwnedClass& of_class) {
 Span* make_slab_locked(SlabOwner& owner, SizeClass size_class, bool is_used_now) {
   const ClassGeometry& geometry = geometry_of(owner, size_class);
   const std::size_t class_bytes = bytes_of(owner.of(size_class).totals.pages);
+  // Most classes have few blocks, so their first slabs are small. Huge pages are only for a class with many
+  // slabs whose blocks fill their pages.
   const bool is_large = class_bytes >= kLargeClassBytes;
   const PageCount pages = is_large ? geometry.slab_pages : geometry.first_slab_pages;
   const bool fills_its_pages = geometry.block_bytes <= kOwnSlabBlockBytes || geometry.block_count > 1;
   const bool is_dense = is_large && fills_its_pages && page_cache.uses_huge_pages();
   const Density density = is_dense && owner.density == Density::kSparse ? Density::kDense : owner.density;
+  // What may be refused comes first, and is undone if a later step is refused.
   const std::uint32_t blocks = take_room(owner, blocks_in(geometry, pages));
   if (blocks == 0) return nullptr;
   const auto words = static_cast<std::uint32_t>(bitmap::words_for(blocks));
@@ -217,6 +220,8 @@ Span* make_slab_locked(SlabOwner& owner, SizeClass size_class, bool is_used_now)
     clear_slots(*slab, is_spare);
     colour = kPadBeforeSlots;
   }
+  // The cut before the owner: a late announcement that reads the new owner must find the new class
+  // (remote_free.cc). The record last: from then on frees of its blocks may be hits.
   begin_slab(*slab, {size_class, geometry, blocks, colour});
   slab->owner.store(&owner, std::memory_order_seq_cst);
   slab->set_pool(owner.asks_pool ? owner.first_part->pool : nullptr);

@@ -75,6 +75,8 @@ bool collect_announced_locked(SlabOwner& owner, SizeClass size_class, ReturnedPa
   std::uint32_t count = 0;
   for (Span* next = nullptr; slab != nullptr; slab = next, ++count) {
     next = slab->pending_next.load(std::memory_order_relaxed);
+    // Before its bits are merged: a later free announces the slab anew. A slab that has moved to another
+    // owner meanwhile is announced there.
     slab->is_pending.exchange(0, std::memory_order_seq_cst);
     SlabOwner* const now = slab->owner.load(std::memory_order_seq_cst);
     if (now == &owner) {

@@ -152,6 +152,8 @@ unsigned return_some_blocks(SlabOwner* own, void* const* blocks, unsigned count,
   Walk walk{blocks, count, 0};
   std::size_t bytes = 0;
   for (unsigned words = 0; walk.at < count && words < most_words;) {
+    // Own blocks that stand alone first; then one run of a slab, own or not, where neighbours share a word.
+    // Own words need no atomics, so kOwnPerRemote scattered own blocks count as one word.
     if (own != nullptr) {
       const std::size_t taken = own->taken_bytes;
       const unsigned scattered = return_scattered(*own, blocks + walk.at, count - walk.at, returned);

@@ -34,6 +34,7 @@ void begin_slab(Span& span, const SlabCut& cut) {
   span.size_class.store(cut.size_class, std::memory_order_relaxed);
   span.kind = SpanKind::kSlab;
   span.free_count = span.block_count;
+  // A spare slab, or a Span record that served before, still has these from its last use.
   span.scan_word = 0;
   span.settle_at = 0;
   span.is_kept = false;
@@ -47,6 +48,7 @@ unsigned take_from_slab(Span& slab, void** blocks, unsigned wanted) {
   slab.quiet = Quiet::kNot;
   void** end = blocks + count;
   std::uint32_t word = slab.scan_word;
+  // Lowest blocks first; the word where this ends may have some left, all before it have none.
   for (unsigned left = count; left != 0; ++word) {
     const std::uint64_t bits = slab.free_bits[word];
     if (bits == 0) continue;
@@ -147,6 +149,8 @@ bool is_marked_free_locked(const Span& slab, BlockIndex index) {
 }
 
 void validate_locked(const Span& slab) {
+  // No block is free twice, none before the word where searches begin, and no free run is longer than the
+  // bound.
   std::uint32_t ones = 0, remote = 0;
   for (std::uint32_t word = 0; word < slab.word_count; ++word) {
     const std::uint64_t bits = slab.free_bits[word], remote_bits = slab.remote_bits[word].load();

@@ -61,6 +61,7 @@ void Configuration::add_value(Text& text, const OptionInfo& option) const {
     case OptionKind::kMilliseconds:
       text.add_decimal(static_cast<std::uint64_t>(number)).add("ms");
       break;
+    // Bytes and switches too: as numbers, which set() takes as well.
     default:
       text.add_decimal(static_cast<std::uint64_t>(number));
       break;

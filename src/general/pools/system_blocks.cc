@@ -68,6 +68,7 @@ bool SystemBlocks::grow_locked(Table& old) {
   auto** const buckets = static_cast<SystemBlock**>(os::map(table_bytes(count)));
   if (buckets == nullptr) return false;
   os::note_ordered_by_atomics(buckets, table_bytes(count));
+  // The caller unmaps the old table once it has let the mutex go.
   old.buckets = buckets_;
   old.count = bucket_count_;
   buckets_ = buckets;
@@ -87,6 +88,7 @@ bool SystemBlocks::grow_locked(Table& old) {
 void* SystemBlocks::allocate(PoolHeader& pool, std::size_t bytes, std::size_t alignment) {
   void* const memory = metadata.allocate(sizeof(SystemBlock));
   if (memory == nullptr) return nullptr;
+  // Without the mutex: this malloc may be anybody's, and may call us.
   void* const block = allocate_outside_of_scope(bytes, alignment);
   if (block != nullptr) {
     Table old;
@@ -116,6 +118,7 @@ bool SystemBlocks::deallocate(const PoolHeader& pool, void* block, std::size_t* 
     record->pool->malloc_blocks.remove(record);
     --block_count_;
   }
+  // The record has left the table before malloc can give the address to somebody else.
   *bytes = record->bytes;
   if (pool.is_sensitive) {
     os::unpoison(block, *bytes);

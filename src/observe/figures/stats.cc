@@ -67,6 +67,7 @@ void add_heap(const ThreadHeap& heap, Stats& stats) {
   for (const SizeClass size_class : all_classes()) {
     const CallCounts calls = heap.calls == nullptr ? CallCounts{} : heap.calls->of_class.at(size_class);
     if (is_private_class(size_class)) {
+      // Slots of handles are no blocks; their pool counts them.
       if (private_class(size_class).owner->has_slots) continue;
       stats.of_pools.cached_bytes += count_left(heap, size_class) * class_geometry[size_class].block_bytes;
       add(stats.of_pools.calls, calls);
@@ -88,6 +89,8 @@ void add_heap(const ThreadHeap& heap, Stats& stats) {
 void add_classes(Stats& stats) {
   for (unsigned bin = 1; bin < kBinCount; ++bin) {
     ClassUse& use = stats.classes[bin];
+    // Threads go on meanwhile: a block that goes from a magazine to its slab between the two counts is unused
+    // twice, so the sum may exceed the total.
     const std::uint64_t unused = use.free_blocks + use.cached_blocks;
     use.block_bytes = class_geometry[class_of_index(bin)].block_bytes;
     use.live_blocks = use.total_blocks > unused ? use.total_blocks - unused : 0;
@@ -159,6 +162,8 @@ void add_pools(Stats& stats) {
 void collect_stats(Stats& stats) {
   std::memset(&stats, 0, sizeof stats);
   {
+    // Heaps and owners in one walk: no slab changes its owner meanwhile, which would count it twice or not at
+    // all. The rest are figures of their own, each of its own moment.
     ReturnedPages returned;
     registry.for_each([&](const ThreadHeap& heap) { add_heap(heap, stats); },
                       [&](SlabOwner& owner) { add_owner(owner, stats, returned); });

@@ -67,6 +67,8 @@ bool LeakGroups::make(LeakBlocks& blocks, Reached reached) {
     return blocks[a].stack != blocks[b].stack ? blocks[a].stack < blocks[b].stack
                                               : blocks[a].pool < blocks[b].pool;
   };
+  // Sorted, a group's blocks stand together: no map, whose memory would come from the allocator that is
+  // searched.
   std::sort(chosen_.begin(), chosen_.end(), is_before);
   for (const std::uint32_t i : chosen_) {
     const LeakBlock& block = blocks[i];
@@ -131,6 +133,7 @@ LeakSuppressions::Known* LeakSuppressions::find(std::uint32_t stack, const Loade
     Known* const found = gone != nullptr
                              ? find_in(gone->path, nullptr)
                              : find_in(module != nullptr ? module->path : nullptr, exported_function(call));
+    // Of several patterns that fit, the one that stands first in the file of suppressions.
     if (found != nullptr && (first == nullptr || found < first)) first = found;
   }
   return first;
@@ -184,6 +187,7 @@ void LeakWriter::write_group(const LeakGroup& group) const {
   const SampledStack* const stack = samples.stack(group.stack);
   const unsigned first = stack == nullptr ? 0 : first_frame_of_program(*stack);
   const unsigned count = stack == nullptr ? 0 : stack->count;
+  // An address is where its call returns to, `- 1` a place within the call.
   for (unsigned i = first; i < count && i - first < kMostFrames; ++i) {
     Line line;
     if (stack->addresses[i] == os::StackMemo::kLeftOut)
@@ -202,6 +206,7 @@ void LeakWriter::write(const LeakGroups& groups) const {
   Line heading;
   heading.add("tarn: leaks at the end of process ").add_decimal(os::process_id());
   os::write_line(heading.add(" (`tarn run --leaks` names functions and lines):\n\n"));
+  // Places that lost the most in full, the others as a sum: a page says more than ten thousand lines.
   LeakSum rest;
   std::size_t number = 0;
   for (const LeakGroup& group : groups) {

@@ -169,6 +169,7 @@ const char* LeakSearch::look(std::uintptr_t stack_pointer) {
   Reachability reach(blocks, reader_of(memory));
   NotRoots not_roots;
   if (!collect(blocks, pools_) || !reach.begin() || !not_roots.begin()) return kNoMemory;
+  // Neither the library's memory nor the search's own is a root: they name every block.
   not_roots.add_library(modules_);
   const auto leave_out = [&](os::AddressRange range) { not_roots.add(range); };
   blocks.visit_memory(leave_out);
@@ -176,6 +177,7 @@ const char* LeakSearch::look(std::uintptr_t stack_pointer) {
   leave_out(suspects_.memory());
   not_roots.sort();
 
+  // Blocks without a sample cannot be told of, objects of handle pools need no pointer: both only lead on.
   for (std::uint32_t i = 0; i < blocks.size(); ++i)
     if (!blocks[i].is_sampled || blocks[i].needs_no_pointer) reach.reach(i);
   clear_dead_stack();

@@ -146,6 +146,8 @@ void NotRoots::add_data(os::AddressRange range) {
 }
 
 void NotRoots::add_library(const LoadedModules& modules) {
+  // Whatever the library itself holds would reach every block. A library that is part of the program has no
+  // file of its own, but a list of its data.
   const LoadedModule* const file = modules.find(address_of(&samples));
   if (file != nullptr && is_of_library(*file)) {
     add_data({file->start, file->end});

@@ -99,12 +99,14 @@ const CodeModule* CodeModules::note(std::uint64_t address, std::uint32_t stack, 
   CodeModule* const known = newest(address);
   LoadedCode code;
   bool is_loaded = look_up(address, code);
+  // The program itself has no path here and is never unloaded: its range answers at once from now on.
   if (is_loaded && code.path[0] == '\0') {
     own_start_ = code.start;
     own_end_ = code.end;
     is_loaded = false;
   }
   const bool is_known = known != nullptr && is_loaded && is_same(*known, code);
+  // What was known here has been unloaded, or loaded again at the same place.
   if (known != nullptr && (known->is_gone != 0) == is_known) {
     known->is_gone = is_known ? 0 : 1;
     changed(*known);
@@ -181,6 +183,7 @@ LoadedModule module_of(const dl_phdr_info& info) {
     if (start + info.dlpi_phdr[i].p_memsz > module.end) module.end = start + info.dlpi_phdr[i].p_memsz;
   }
   const char* const path = info.dlpi_name[0] != '\0' ? info.dlpi_name : program_invocation_name;
+  // Of a path that is too long the end, which names the file.
   const std::size_t length = std::strlen(path);
   std::strncpy(module.path, length < LoadedModule::kPathBytes ? path : path + length - sizeof module.path + 1,
                sizeof module.path - 1);

@@ -71,6 +71,7 @@ bool Samples::grow_locked(Part& part, OldEntries& old) {
   larger.room = room;
   for (std::size_t i = 0; i < part.room; ++i)
     if (part.entries[i].block != 0) entries[place_of(larger, part.entries[i].block)] = part.entries[i];
+  // The caller unmaps the old entries once it has let the mutex go.
   old.start = part.entries;
   old.room = part.room;
   part.entries = entries;

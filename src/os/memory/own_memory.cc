@@ -85,6 +85,7 @@ bool visit_mappings(void (*visit)(const Mapping& mapping, void* context), void* 
     if (count <= 0) break;
     const std::size_t length = kept + static_cast<std::size_t>(count);
     const std::size_t used = visit_lines({text, length}, visit, context);
+    // A line may end in the next read; one that is longer than the storage ends the walk.
     kept = length - used;
     if (kept == sizeof text) break;
     std::memmove(text, text + used, kept);
@@ -115,6 +116,7 @@ OwnMemory::OwnMemory() {
     way_ = Way::kCall;
     return;
   }
+  // A container's filter may forbid the call, but not the file.
   memory_ = open_to_read("/proc/self/mem");
   if (memory_ >= 0 && read_file(&probe, 1, &copy) == 1) way_ = Way::kFile;
 }
@@ -149,6 +151,7 @@ AddressRange OwnMemory::next_written(AddressRange within) const {
     std::uint64_t entries[kMostEntries];
     const long got =
         page_map_ < 0 ? -1 : pread(page_map_, entries, sizeof entries, at / page * sizeof entries[0]);
+    // Where the kernel does not tell, all counts as written.
     if (got < static_cast<long>(sizeof entries[0]))
       return run.start != 0 ? AddressRange{run.start, within.end} : within;
     for (std::size_t i = 0; i < static_cast<std::size_t>(got) / sizeof entries[0] && at < within.end; ++i) {

@@ -68,6 +68,7 @@ class Cursor {
   }
 
  private:
+  // The default: udata8, sdata8, and DW_EH_PE_absptr, which is a pointer of 8 bytes here.
   std::uint64_t number(std::uint8_t format) {
     switch (format) {
       case kUleb:
@@ -148,6 +149,7 @@ Function read_function(const std::uint8_t* fde) {
   Function function;
   Cursor at(fde);
   const auto length = at.read<std::uint32_t>();
+  // The end of the section, or an entry of more than 4 GiB, which no linker writes: of no function.
   if (length == 0 || length == UINT32_MAX) return function;
   function.end = at.at() + length;
   const std::uint8_t* const distance_at = at.at();
@@ -371,6 +373,7 @@ std::size_t list_functions(const void* eh_frame, std::size_t bytes, FunctionFram
     const std::uint8_t* const entry = at.at();
     const auto length = at.read<std::uint32_t>();
     if (length < sizeof(std::uint32_t) || length >= static_cast<std::uint64_t>(end - entry)) break;
+    // A common entry has 0 where a function's has the distance to its common entry.
     const bool is_function = Cursor(at.at()).read<std::uint32_t>() != 0;
     at.skip(length);
     if (!is_function) continue;

@@ -103,6 +103,7 @@ const Functions* list_program() {
   const Section section = ProgramFile().eh_frame();
   if (section.start == 0) return publish(&kNone);
   const auto* const start = reinterpret_cast<const void*>(section.start);
+  // Twice through the section: counted, then listed into memory of that size, as nothing here may allocate.
   const std::size_t count = list_functions(start, section.bytes, nullptr, 0);
   MappedArray<char> memory;
   if (!memory.reserve(sizeof(Functions) + count * sizeof(FunctionFrames))) return &kNone;

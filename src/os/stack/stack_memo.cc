@@ -144,6 +144,7 @@ struct StackMemo::Walk {
 [[gnu::noinline]] CapturedStack StackMemo::capture(unsigned most) {
   const StackPlace here = this_place();
   const std::uint64_t rules = generation_of_rules();
+  // A file was loaded or unloaded: what was known of the frames may be of other code.
   if (generation_ != rules) count_ = 0;
   generation_ = rules;
   Walk walk(*this, here, most);
@@ -154,6 +155,7 @@ struct StackMemo::Walk {
   auto** const addresses = reinterpret_cast<void**>(frames() + 2 * (most + 1));
   for (unsigned i = 0; i < count_; ++i) addresses[i] = reinterpret_cast<void*>(frames()[i + 1].address);
   if (count_ < most || !goes_on()) return {addresses, count_, count_ == 0 ? 0 : frames()[0].hash};
+  // Too deep: the innermost frames, a mark, and the outermost, which say whose work it is.
   void** const outer = addresses + most - kOuterAddresses;
   outer[-1] = reinterpret_cast<void*>(kLeftOut);
   for (unsigned i = 0; i < kOuterAddresses; ++i) outer[i] = reinterpret_cast<void*>(outer_[i].address);

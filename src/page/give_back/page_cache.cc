@@ -115,6 +115,8 @@ PageRun PageCache::take_run_locked(Chunk& chunk, unsigned first, PageCount pages
   chunk.free_mask &= ~mask;
   chunk.dirty_mask &= ~mask;
   relist_locked(chunk);
+  // Pages without memory read as zeros. The system is told of a changed density by the caller, once it has
+  // let the mutex go.
   PageRun run{.start = chunk.page(first), .is_zeroed = dirty == PageCount{0}, .density = density};
   const ChunkRange range{chunk.start, chunk.start + kChunkBytes};
   const bool is_left_out = chunk.is_left_out_of_dumps || is_undumped(before);

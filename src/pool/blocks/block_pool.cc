@@ -78,6 +78,7 @@ void give_marked(BlockPoolState& pool, void* block) {
 
 void* take(BlockPoolState& pool) {
   switch (pool.source) {
+    // Never comes here: allocate_slow_from() takes the slow call of the pool's class.
     case Source::kRecords:
       break;
     case Source::kMarked:
@@ -93,6 +94,8 @@ void* take(BlockPoolState& pool) {
 }
 
 void give(BlockPoolState& pool, void* block) {
+  // The place first: a pointer that is not the pool's stops the program before it is written through. What
+  // destructors free while the pool ends is only marked in its slab, which that walk goes through.
   if (!pool.is_over_malloc()) place_in_pool(pool, block, 1);
   if (pool.is_sensitive && !pool.is_over_malloc()) wipe_block(block, pool.stride, pool.poisons);
   if (pool.is_ending && !pool.is_over_malloc()) return mark_block_free(block);
@@ -119,6 +122,7 @@ bool make(Front& front, const FixedPoolOptions& options, bool poisons, Source us
   auto* const pool = metadata.make<BlockPoolState>();
   if (pool == nullptr) return false;
   const std::size_t alignment = options.alignment < kLeastStride ? kLeastStride : options.alignment;
+  // Blocks stand side by side, so each is aligned if their distance is a multiple of the alignment.
   const std::size_t stride = round_up(options.block_bytes, alignment);
   const std::size_t blocks =
       options.blocks_per_chunk != 0 ? options.blocks_per_chunk : usual_blocks_in_chunk(stride);
@@ -166,6 +170,8 @@ void* block_pool_allocate_slow(BlockPoolState* pool) noexcept {
 
 void block_pool_deallocate_slow(BlockPoolState* pool, void* block) noexcept {
   if (block == nullptr) return;
+  // The general pool's slow call knows samples and watchers itself. A marked magazine takes the block if
+  // nobody watches. All others go by the pool's own way.
   if (pool->source == Source::kRecords) {
     place_in_pool(*pool, block, 1);
     return pool->is_ending ? mark_block_free(block) : deallocate_class_slow(block, pool->size_class);
@@ -209,6 +215,7 @@ void free_one(BlockPoolState& pool, void* block) {
 
 void* block_pool_allocate_run(BlockPoolState* pool, std::size_t count) noexcept {
   if (count == 1) return pool->own != nullptr ? pool_hit_allocate(*pool->own) : allocate_one(*pool);
+  // A cached run is a hit unless somebody watches; a pool's slabs are searched behind the door.
   if (!is_disturbed())
     if (void* const run = take_cached_run(*pool, count)) return run;
   if (count == 0 || count > pool->blocks_per_chunk) return nullptr;
@@ -230,6 +237,7 @@ void block_pool_deallocate_run(BlockPoolState* pool, void* blocks, std::size_t c
     return pool->own != nullptr ? pool_hit_deallocate(*pool->own, blocks) : free_one(*pool, blocks);
   if (!is_disturbed() && !pool->is_over_malloc()) {
     const Span& slab = *place_in_pool(*pool, blocks, count).slab;
+    // In a slab with samples the run may have one: it takes the slow way, which ends it, and is not cached.
     if (!slab.has_samples() && cache_run(*pool, blocks, count)) return;
   }
   const SlowDoor door;
@@ -251,6 +259,8 @@ void block_pool_check_free(BlockPoolState* pool, const void* blocks, std::size_t
     pool->stop("free of a pointer that is no block of the pool", blocks);
   if (pool->is_over_malloc()) return;
   const BlockPlace place = place_in_pool(*pool, blocks, count);
+  // A slab's bits know what was returned; of what is cached only the newest few are looked through, since all
+  // of it would make each free as long as the magazine.
   stop_if_free(*pool, place, count);
   const OwnPoolFront* const own = pool->own;
   void* const* top = nullptr;
@@ -345,6 +355,7 @@ void* allocate_slow_from(BlockPoolState& pool, std::size_t requested) {
   }
   if (pool.source == Source::kRecords) {
     block = allocate_class_slow(pool.size_class, requested);
+    // The blocks that are missing may lie in runs that the pool has cached.
     if (block == nullptr && pool.run_lengths != 0) {
       ReturnedPages returned;
       return_runs(pool, returned);

@@ -104,6 +104,8 @@ bool begin(detail::BlockPoolFront& front, BlockPoolState& pool, const BlockPoolR
   pool.largest_count = request.most_blocks;
   pool.is_checked = request.is_checked;
   pool.poisons = request.poisons && !pool.is_over_malloc();
+  // A free by address goes to the record that the page names, where frees may be hits; else the span names
+  // the pool, which is asked.
   const bool has_hits = pool.source == Source::kRecords, names_record = has_hits && !request.has_slots;
   if (!pool.is_over_malloc()) {
     pool.owner = acquire_pool_owner({.geometries = &request.geometry,
@@ -122,6 +124,8 @@ bool begin(detail::BlockPoolFront& front, BlockPoolState& pool, const BlockPoolR
     pool.size_class = pool.owner->first_class;
   }
   if (pool.source == Source::kMarked) os::OwnerLock::prepare();
+  // No hit is possible yet: the callers set the place of the record, or the top and limit of a pool of one
+  // thread.
   front = {pool.stride, &pool, pool.is_checked ? &pool : nullptr};
   if (pool.is_checked) os::begin_checked_pool(&pool);
   return true;

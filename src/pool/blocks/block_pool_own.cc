@@ -144,6 +144,7 @@ void* take_from_own(BlockPoolState& pool) {
 }
 
 void give_to_own(BlockPoolState& pool, void* block) {
+  // A walk takes each block without a free bit for live, so one that was freed must go to its slab at once.
   if (pool.walks != 0) return give_to_slabs(pool, block);
   const ShownHits shown(pool);
   CachedBlocks& magazine = pool.magazine;

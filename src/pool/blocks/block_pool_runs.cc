@@ -248,6 +248,8 @@ void return_runs(BlockPoolState& pool, ReturnedPages& returned) {
 }
 
 void* take_run(BlockPoolState& pool, std::size_t count) {
+  // From cheap to dear: some slabs; part of a longer cached run; some again, once this thread's caches and
+  // all runs are back; a new slab; if there is none, all slabs, while no thread has a magazine.
   ReturnedPages returned;
   if (void* const run = find_run(pool, count, kSlabsTried)) return run;
   if (void* const run = take_of_longer_run(pool, count, returned)) return run;

@@ -154,6 +154,8 @@ void validate(BlockPoolState& pool) {
   if (pool.is_over_malloc()) return;
   os::LockGuard pool_guard(pool.mutex);
   std::size_t blocks = 0;
+  // What is cached is not marked free; the blocks that exist and those that may still be made add up to the
+  // cap.
   for_each_part(*pool.owner, [&](SlabOwner& part) {
     os::LockGuard guard(part.mutex);
     validate_locked(part);

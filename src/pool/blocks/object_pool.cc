@@ -80,6 +80,7 @@ ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const Object
     metadata.end(state);
     return nullptr;
   }
+  // Too few blocks ahead of need, as at the limit: no pool, rather than one that breaks its promise.
   if (object_pool_prewarm(state, options.initial_count) >= options.initial_count) return state;
   end_object_pool(state);
   return nullptr;

@@ -100,6 +100,7 @@ std::size_t allocate_batch_above(BufferPoolState& state, std::size_t bytes, std:
 
 std::uint32_t* make_lone_count(BufferPoolState& state, BufferSizeState* size, void* block) {
   const os::LockGuard guard(state.counts_mutex());
+  // Counts are used again, for counts only: a handle that ends twice still reads one.
   LoneCount* count = state.free_counts;
   if (count != nullptr) {
     state.free_counts = count->next_free;
@@ -199,6 +200,7 @@ void buffer_pool_allocate_shared(BufferPoolState* state, std::size_t bytes, Buff
   BufferSizeState* size = nullptr;
   void* const block = allocate_any(*state, bytes, &size);
   if (block == nullptr) return;
+  // Blocks of slabs have their counts beside the slab; the heap's and malloc's get one each.
   std::uint32_t* others = nullptr;
   if (size != nullptr && !size->is_over_malloc()) others = count_in(*page_map.find(block), block);
   if (others == nullptr) others = make_lone_count(*state, size, block);

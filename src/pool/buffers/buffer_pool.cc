@@ -241,6 +241,7 @@ namespace tarn::internal {
 constexpr PoolOperations kLargerBufferOperations = operations_of_heap("buffer pool");
 
 void validate(detail::BufferPoolState& state) {
+  // Each size serves what the one before is too small for; each count without a block is in the free list.
   std::size_t before = 0;
   for (unsigned i = 0; i < state.size_count; ++i) {
     const detail::BlockPoolState& size = *state.sizes[i].state;

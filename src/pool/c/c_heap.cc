@@ -115,6 +115,7 @@ void tarn_heap_scope_end(const tarn_heap_scope* scope) noexcept {
 tarn_arena* tarn_arena_create(const tarn_arena_options* given, std::size_t bytes) noexcept {
   tarn_arena_options options;
   if (!c_api::read_options(options, given, bytes)) return nullptr;
+  // In C's options 0 is the usual value.
   const tarn::ArenaOptions full{.name = options.name,
                                 .initial_bytes = c_api::value_or(options.initial_bytes, 4096),
                                 .increment_bytes = options.increment_bytes,

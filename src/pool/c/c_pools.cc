@@ -60,6 +60,8 @@ tarn_fixed_pool* create(const tarn_fixed_pool_options* given, std::size_t bytes,
   if (pool == nullptr) return nullptr;
   const bool is_made = pool->with([&](auto& place) {
     if (!detail::BlockPoolAccess::make(place, full)) return false;
+    // The record lies in the library's memory, but lies_on_this_stack() judges by distance and may have
+    // erred.
     pool_registry.note_off_stack(detail::BlockPoolAccess::state(place));
     return true;
   });
@@ -190,6 +192,7 @@ bool read_sizes(const tarn_buffer_pool_options& options, Sizes& sizes) {
   return true;
 }
 
+// In C's options 0 is the usual value.
 detail::BufferPoolState* make_state(const tarn_buffer_pool_options& options, const Sizes& sizes) {
   return detail::make_buffer_pool(
       {.smallest_bytes = c_api::value_or(options.smallest_bytes, 64),

@@ -192,6 +192,7 @@ bool begin_group(HandlePoolState& state) {
   os::note_ordered_by_atomics(words, slots_per_group(state) * sizeof(SlotWord));
   for (std::uint32_t i = 0; i < usable_slots(state); ++i)
     words[i].store((first + i) | maker_bits(kNoMaker), std::memory_order_relaxed);
+  // Readers go by the slots' count, so it is raised once the group is whole; only then may a slot be taken.
   HandleGroup& group = group_at(state, state.group_count++);
   group.words.store(words, std::memory_order_relaxed);
   group.objects.store(objects, std::memory_order_release);
@@ -266,6 +267,7 @@ std::size_t release_unused_groups_locked(HandlePoolState& state, ReturnedPages& 
       retired += words[i].load(std::memory_order_relaxed) == 0 ? 1 : 0;
     const SlotsInSlab slots = place_of(words);
     const std::uint32_t free = count_free_locked(slots, span->block_count);
+    // A slot whose handles are used up is never free again, and has no object either.
     if (free + retired != span->block_count) continue;
     if (free != 0) withdraw_slots_locked(owner, slots, span->block_count, free);
     bytes += end_objects(state, span, returned);

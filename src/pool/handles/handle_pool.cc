@@ -132,6 +132,8 @@ PoolUse use_of(PoolHeader& pool, ReturnedPages&) {
   PoolUse use{};
   use.kind = state.operations->kind;
   use.block_bytes = state.type.stride;
+  // Of a pool that has handed its objects over, those not yet freed: over malloc a free leaves the slot's
+  // word as it was.
   use.live_count = state.has_ended ? state.left_live : slots.live;
   use.live_bytes = use.live_count * use.block_bytes;
   use.peak_live_bytes = slots.used * use.block_bytes;
@@ -272,6 +274,8 @@ void end_handle_pool(HandleFront& front) noexcept {
     live = live_count(state);
   }
   if (live == 0) return end(state);
+  // Objects that are left stay usable until each is freed by its address: checkers forget the pool, and no
+  // byte of a live object stays poisoned.
   if (state.is_checked) os::end_checked_pool(&state);
   if (state.is_checked && !front.is_over_malloc)
     for_each_word(state, [&](const SlotWord& word) {

@@ -138,6 +138,7 @@ HandlePlace take_handle_slot(HandleFront& front) noexcept {
   SlotWord* const word = take_within_limits([&] { return take_or_make_slot(state); });
   if (word == nullptr) return refuse(state);
   const std::uint64_t handle = next_handle(word->load(std::memory_order_relaxed));
+  // Over malloc a slot only names its object: that is made now, and the slot goes back if malloc refuses.
   if (front.is_over_malloc) {
     void* const block = take_object_of_malloc(state, slot_of(handle));
     if (block == nullptr) return give_slot(state, *word), refuse(state);
@@ -177,6 +178,7 @@ std::size_t handle_pool_prewarm(HandleFront& front, std::size_t count) noexcept 
     const ProgramGuard guard(state.mutex);
     while ((free = free_count(state, returned)) < wanted && add_free_slots_locked(state)) {
     }
+    // Of slots that were free before, the system may not have backed the objects' pages yet.
     for (const Span* span = state.objects.first(); span != nullptr; span = span->next)
       os::populate(span->first_page(), span->bytes());
     return free >= wanted;

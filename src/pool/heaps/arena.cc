@@ -234,6 +234,7 @@ std::size_t prewarm(ArenaFront& arena, std::size_t bytes) {
     ArenaChunk* const made = make_chunk(arena, bytes);
     if (made != nullptr && arena.chunk == nullptr) stand_in(arena, made);
   }
+  // Backs what is left of the current chunk and of all behind it, not only of a new one.
   std::size_t largest = 0;
   for (ArenaChunk* chunk = checked(arena.chunk); chunk != nullptr; chunk = checked(chunk->next)) {
     char* const start = chunk == arena.chunk ? arena.next : chunk->begin();
@@ -258,6 +259,7 @@ void make_arena(ArenaFront& arena, const ArenaOptions& options, bool poisons) no
   std::strncpy(arena.name, options.name != nullptr ? options.name : "arena", sizeof arena.name - 1);
   char* const start = reinterpret_cast<char*>(round_up(address_of(options.buffer), alignof(ArenaChunk)));
   const std::size_t lost = static_cast<std::size_t>(start - static_cast<char*>(options.buffer));
+  // A buffer too small for a chunk's head gives no memory; an arena that may not grow then has none at all.
   if (arena.is_over_malloc || options.buffer == nullptr || options.buffer_bytes < lost + sizeof(ArenaChunk))
     return;
   arena.first = make_chunk_at(arena, start, options.buffer_bytes - lost, true);

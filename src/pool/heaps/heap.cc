@@ -79,6 +79,7 @@ void* refuse(HeapState& state) {
   if (size > kLargestRequest || alignment > kLargestRequest) return refuse(*state);
   void* block = nullptr;
   if (is_of_classes(*state, size, alignment)) {
+    // The tiniest blocks are aligned to their size only: more asks for the next class.
     block = allocate_of_classes(*state, alignment > kTinyLimit && size <= kTinyLimit ? kTinyLimit + 1 : size);
   } else {
     block = take_within_limits([&] { return allocate_block(*state, size, alignment); });
@@ -138,6 +139,7 @@ void end_heap(HeapState* state) noexcept {
   if (state == nullptr) return;
   if (state->heaps_within.load(std::memory_order_relaxed) != 0)
     os::fatal_in_pool(state->name, "end of a heap with a heap in it", state->heap);
+  // Out of the registry before anything ends: no walk finds half a heap.
   pool_registry.remove(*state);
   if (state->pages.lies_in_buffer()) pool_registry.remove_callers_memory(*state);
   if (state->pages.poisons()) os::end_checked_pool(state);
@@ -270,6 +272,8 @@ HeapState* make_heap_state(const HeapOptions& options, const PoolOperations& ope
   state->on_soft_limit = options.on_soft_limit;
   state->context = options.context;
   if (state->pages.begin(*state, options.buffer, options.buffer_bytes, poisons && !is_over_malloc)) {
+    // Not over malloc, under checks, or with wipes at each free: these must see every call. Nor in a buffer
+    // or below a limit of mapped bytes: slabs lie elsewhere, and are not charged to it.
     state->may_have_classes = !is_over_malloc && !poisons && !options.sensitive &&
                               !state->pages.lies_in_buffer() && options.mapped_limit == SIZE_MAX;
     return state;
@@ -298,6 +302,7 @@ PoolUse use_of_heap(PoolHeader& pool, ReturnedPages& returned) {
   PoolUse use{};
   use.kind = state.operations->kind;
   use.live_count = own.count;
+  // Counted at another moment than the account is read: what is live is never more than what is charged.
   use.live_bytes = std::min(own.bytes, state.account.own());
   use.peak_live_bytes = state.account.peak();
   use.in_classes_bytes = std::min(own.in_classes_bytes, use.live_bytes);

@@ -167,6 +167,7 @@ std::size_t prewarm_pages(HeapState& state, std::size_t bytes) {
   std::size_t taken = 0;
   ReturnedPages returned;
   for (; taken < bytes; taken += kPageBytes) {
+    // Made without the mutex, since the system may take its time; the limit is asked only afterwards.
     Span* const page = state.pages.make_spare();
     if (page == nullptr) break;
     os::LockGuard guard(state.mutex);

@@ -142,6 +142,8 @@ void deallocate_marked(HeapState& heap, Span& slab, void* block) {
   if (ThreadHeap* const own = this_heap();
       own != nullptr && !checks && !is_disturbed() && !slab.has_samples())
     if (push_marked(owner, size_class, *own, block)) return;
+  // No hit: somebody watches, every free is checked, the slab has samples, the thread has no heap, or its
+  // magazine is full or may not be used now.
   const SlowDoor door;
   watched::notice_at_free();
   watched::note_freed(block);
@@ -242,6 +244,8 @@ void* allocate_of_classes(HeapState& heap, std::size_t size) {
   SlabOwner& owner = owner_of(heap);
   const SizeClass size_class = class_for(owner, size);
   if (!heap.are_hits_marked) {
+    // If this is refused because another thread has marked the hits meanwhile, the marked way is tried below,
+    // with errno as it was.
     const int before = errno;
     if (void* const block = allocate_class_slow(size_class, size); block != nullptr || !heap.are_hits_marked)
       return block;

@@ -63,6 +63,7 @@ Span* HeapPages::take_spare(std::uint32_t words) {
 }
 
 Span* HeapPages::take_span(std::uint32_t words, std::size_t bytes, std::size_t alignment) {
+  // A span over the caller's buffer: a record alone, whose memory is units of the buffer.
   if (lies_in_buffer()) {
     Span* const span = make_span_over(nullptr, words, pool_);
     if (span == nullptr) return nullptr;

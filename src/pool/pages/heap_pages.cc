@@ -142,6 +142,7 @@ std::size_t HeapPages::take_back(void* block, ReturnedPages& returned) {
     os::poison(block, block_bytes_at(span, index));
   }
   if (mixed_page::is_mixed(span)) return take_back_mixed(span, index, returned);
+  // A large block is all of its span.
   const std::size_t bytes = block_bytes_of_large(span);
   span.free_bits[0] = 1;
   span.free_count = 1;
@@ -177,6 +178,8 @@ bool HeapPages::add_live(std::uintptr_t& behind, LivePicture& picture) const {
 }
 
 void HeapPages::validate(std::size_t live_bytes, std::size_t live_count) const {
+  // Every span is the heap's, a mixed page in the list of its longest_run; bytes and blocks in the lists are
+  // what the accounts call live, mapped and in quarantine.
   std::size_t mapped = 0, quarantined = 0, bytes = 0, count = 0;
   const auto is_own = [&](const Span& span) {
     return span.kind == SpanKind::kPool && find(span.start) == &span &&

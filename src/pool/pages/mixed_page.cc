@@ -163,6 +163,7 @@ void* take(Span& page, std::size_t bytes, std::size_t alignment) {
   const std::size_t step = alignment > page.stride ? alignment / page.stride : 1;
   const std::size_t first = is_fine ? find_fine(page, count, step) : find_coarse(page, count, step);
   if (first == page.block_count) {
+    // No run is so long: the next search need not look. A search of aligned places does not show that.
     if (step == 1) page.longest_run = static_cast<std::uint16_t>(is_fine ? largest_bound(page) : count - 1);
     return nullptr;
   }
@@ -193,6 +194,7 @@ std::size_t give_back(Span& page, BlockIndex first) {
 }
 
 Live validate(const Span& page) {
+  // Taken granules form blocks that each have one end, and no bound is below a run that there is.
   Live live{};
   bool is_inside = false;
   for (std::size_t granule = 0; granule < page.block_count; ++granule) {

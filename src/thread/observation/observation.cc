@@ -110,6 +110,7 @@ bool Observation::may_sample() const {
 
 void Observation::ring() {
   const std::uint32_t now = watch_switches.generation.load(std::memory_order_seq_cst);
+  // Once for each switch, by the first thread that notices.
   if (rung_for_.exchange(now, std::memory_order_acq_rel) == now) return;
   watch_leases.profile.begin();
   watch_leases.recording.begin();
@@ -130,6 +131,8 @@ void Observation::take_notice() {
   const bool is_sampling = may_sample(), is_watched = is_sampling || may_record();
   this_thread.note_switch(now, is_watched);
   if (is_watched) this_thread.bytes_to_sample = is_sampling ? leg_to_sample(interval()) : kNever;
+  // Noted under the heap's mutex, and before the records are shown again: hide_all_records() skips a thread
+  // that has noticed, and would hide the records of one that has not.
   if (ThreadHeap* const heap = this_heap()) {
     os::LockGuard guard(heap->mutex);
     heap->shown.switch_noticed = now;

@@ -141,6 +141,8 @@ PoolCensus count_once(SlabOwner& owner, ReturnedPages& returned) {
     add_unused(one.first_class, cached_block_count(one));
   };
   registry.for_each_and_rest(add_heap, [&] { for_each_owner(owner, add_owner); });
+  // Threads go on meanwhile: a block that goes from a magazine to its slab between the two counts is unused
+  // twice, so the sum may exceed the total.
   return {blocks > unused ? blocks - unused : 0, bytes > unused_bytes ? bytes - unused_bytes : 0,
           bytes_of(pages), blocks};
 }
@@ -406,6 +408,7 @@ std::size_t prewarm_class(SlabOwner& owner, SizeClass size_class, std::size_t co
     free_count += slab->free_count;
   }
   for (Span* slab = available.first(); slab != nullptr; slab = slab->next) {
+    // Unused till they are needed: a look for unused slabs would give them back.
     keep_slab(owner, slab);
     os::populate(slab->first_page(), slab->bytes());
   }
