@@ -76,17 +76,18 @@ void validate_parked(const Parked& parked) {
 void validate_depot(const SlabOwner& owner) {
   Depot* const depot = owner.depot.load(std::memory_order_acquire);
   if (depot == nullptr) return;
-  std::size_t bytes = 0;
+  std::size_t bytes = 0, own_slab_bytes = 0;
   for (const SizeClass size_class : classes_of(owner)) {
     const unsigned index = owner.place_of(size_class);
+    const ClassGeometry& geometry = geometry_of(owner, size_class);
     Parked& parked = depot->of()[index];
     os::LockGuard guard(parked.mutex);
     validate_parked(parked);
     TARN_CHECK((parked.count != 0) == ((depot->parked.words[index / 64].load() >> index % 64 & 1) != 0));
-    if (parked.count != 0)
-      bytes += (geometry_of(owner, size_class).block_bytes + sizeof(void*)) * parked.count;
+    (has_own_slab(geometry) ? own_slab_bytes : bytes) += Depot::bytes_of_each(geometry) * parked.count;
   }
-  TARN_CHECK(bytes == depot->bytes.load() || !os::is_only_thread());
+  TARN_CHECK((bytes == depot->bytes.load() && own_slab_bytes == depot->own_slab_bytes.load()) ||
+             !os::is_only_thread());
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ bool has_fallen(ThreadHeap& heap) {
   const bool has_risen = peak - heap.fallen_taken_bytes >= worth_it;
   if (has_risen && heap.rises < kMostRises && may_keep_memory()) ++heap.rises;
   heap.peak_taken_bytes = heap.fallen_taken_bytes = taken;
-  return is_past_its_peak(owner, parked_bytes(owner) + heap.magazine_bytes);
+  return is_past_its_peak(owner, parked_in_shared_slabs(owner) + heap.magazine_bytes);
 }
 
 std::size_t cached_bytes(const ThreadHeap& heap) {
@@ -152,7 +152,7 @@ bool is_time_to_look(ThreadHeap& heap) {
 // step returns comes again in the next, unless its own frees are these calls: it would never end.
 void look_with_time(ThreadHeap& heap, SizeClass missed, ReturnedPages& returned) {
   const SlabOwner& owner = *heap.owner;
-  const bool is_after_a_peak = is_past_its_peak(owner, parked_bytes(owner) + cached_bytes(heap));
+  const bool is_after_a_peak = is_past_its_peak(owner, parked_in_shared_slabs(owner) + cached_bytes(heap));
   const std::size_t returned_before = returned.bytes();
   os::LockGuard guard(heap.owner->mutex);
   collect_all_pending_locked(*heap.owner, returned);

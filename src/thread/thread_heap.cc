@@ -140,7 +140,8 @@ void flush(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
   } else if (!try_to_park(owner, size_class, gap, flushed, returned)) {
     const ServingGuard guard(owner, size_class);
     flushed = return_some_blocks(&owner, gap, flushed, kMostWords, returned);
-    if (is_past_its_peak) return_parked(owner, size_class, kLargestFlush, returned);
+    if (is_past_its_peak && !has_own_slab(class_geometry[size_class]))
+      return_parked(owner, size_class, kLargestFlush, returned);
   }
   close_gap(heap, size_class, first, flushed);
 }
@@ -174,8 +175,7 @@ unsigned take_blocks(ThreadHeap& heap, SizeClass size_class, void** blocks, unsi
   if (const unsigned parked = unpark(owner, size_class, blocks, wanted); parked != 0) return parked;
   const ServingGuard guard(owner, size_class);
   // Slabs of one block come and go with each call, and the page cache keeps their pages for every class.
-  if (class_geometry[size_class].block_bytes <= kOwnSlabBlockBytes &&
-      !has_blocks_locked(owner, size_class, returned)) {
+  if (!has_own_slab(class_geometry[size_class]) && !has_blocks_locked(owner, size_class, returned)) {
     if (const unsigned parked = unpark_again(owner, size_class, blocks, wanted); parked != 0) return parked;
     if (!owner.is_of_pool) look_before_growth_locked(heap, returned);
     const List<Span>& available = owner.of(size_class).available;

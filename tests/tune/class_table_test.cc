@@ -30,7 +30,7 @@ double least_cost(const std::vector<std::pair<std::uint32_t, std::uint64_t>>& co
       blocks += counts[i].second;
       if (i + 1 != counts.size() && (chosen >> i & 1) == 0) continue;
       const std::uint32_t block_bytes = (counts[i].first + 63) / 64 * 64;
-      cost += static_cast<double>(blocks) * bytes_of_block(block_bytes) + price;
+      cost += static_cast<double>(blocks) * bytes_of_block(block_bytes, block_bytes) + price;
       blocks = 0;
     }
     least = std::min(least, cost);
@@ -39,11 +39,11 @@ double least_cost(const std::vector<std::pair<std::uint32_t, std::uint64_t>>& co
 }
 
 TEST(BytesOfBlock, AreItsShareOfASlabAndOfOsPagesWhereItHasOneOfItsOwn) {
-  EXPECT_DOUBLE_EQ(bytes_of_block(64), 64);
-  EXPECT_DOUBLE_EQ(bytes_of_block(4416), 262144.0 / 59);
-  EXPECT_DOUBLE_EQ(bytes_of_block(4096), 262144.0 / 63) << "its stride is a line more";
-  EXPECT_DOUBLE_EQ(bytes_of_block(36864), 36864);
-  EXPECT_DOUBLE_EQ(bytes_of_block(40960), 40960);
+  EXPECT_DOUBLE_EQ(bytes_of_block(64, 64), 64);
+  EXPECT_DOUBLE_EQ(bytes_of_block(4416, 4416), 262144.0 / 59);
+  EXPECT_DOUBLE_EQ(bytes_of_block(4096, 4000), 262144.0 / 63) << "its stride is a line more";
+  EXPECT_DOUBLE_EQ(bytes_of_block(49152, 33000), 36864) << "what the request does not touch has no memory";
+  EXPECT_DOUBLE_EQ(bytes_of_block(40960, 40960), 40960);
 }
 
 TEST(CostOf, CountsRequestsFloorSlabsAndClasses) {
@@ -53,7 +53,7 @@ TEST(CostOf, CountsRequestsFloorSlabsAndClasses) {
   EXPECT_EQ(cost.floor, 80u + 3200 + 3200 + 4368 * 59);
   EXPECT_EQ(cost.classes, 3u);
   EXPECT_DOUBLE_EQ(cost.price, 3 * 4096);
-  EXPECT_DOUBLE_EQ(cost.blocks, 80 + 6400 + 59 * bytes_of_block(4608));
+  EXPECT_DOUBLE_EQ(cost.blocks, 80 + 6400 + 59 * bytes_of_block(4608, 4360));
   EXPECT_DOUBLE_EQ(cost.waste(), cost.blocks + cost.price - static_cast<double>(cost.floor));
 }
 
@@ -74,6 +74,13 @@ TEST(Fit, KeepsAllSmallClassesUnlessTheyMayMerge) {
   EXPECT_TRUE(has(kept, 8));
   const BlockSizes merged = fit(histogram, {.small_classes = SmallClasses::kMayMerge});
   EXPECT_EQ(cost_of(merged, histogram, 4096).classes, 2u);
+}
+
+TEST(Fit, ClassesOfBlocksWithTheirOwnPagesSaveNothingButTheirPrice) {
+  const SizeHistogram histogram = histogram_of({{36000, 100000}, {40000, 100000}, {45000, 100000}});
+  const BlockSizes table = fit(histogram, {});
+  EXPECT_EQ(cost_of(table, histogram, 4096).classes, 1u);
+  EXPECT_TRUE(has(table, 49152)) << "as `default`, since the next would be far larger";
 }
 
 TEST(Fit, AClassIsOnlyWorthWhatItSaves) {

@@ -57,8 +57,13 @@ Part part_up_to(std::size_t index, const SizeHistogram& histogram, unsigned most
 /// The least cost of the first candidates with so many classes, the last of them a class.
 class PartFit {
  public:
-  PartFit(const Part& part, double price) : part_(part), price_(price), before_(part.candidates.size() + 1) {
-    for (std::size_t i = 0; i < part.counts.size(); ++i) before_[i + 1] = before_[i] + part.counts[i];
+  PartFit(const Part& part, double price)
+      : part_(part), price_(price), before_(part.candidates.size() + 1), pages_before_(before_.size()) {
+    for (std::size_t i = 0; i < part.counts.size(); ++i) {
+      before_[i + 1] = before_[i] + part.counts[i];
+      const double bytes = bytes_of_block(part.candidates[i], part.candidates[i]);
+      pages_before_[i + 1] = pages_before_[i] + static_cast<double>(part.counts[i]) * bytes;
+    }
     const std::size_t width = before_.size();
     cost_.assign(part.most + 1, std::vector<double>(width, std::numeric_limits<double>::infinity()));
     from_.assign(part.most + 1, std::vector<std::size_t>(width, 0));
@@ -81,11 +86,13 @@ class PartFit {
 
  private:
   void choose(unsigned classes, std::size_t end) {
-    const double bytes = bytes_of_block(part_.candidates[end - 1]);
+    const std::uint32_t block_bytes = part_.candidates[end - 1];
+    const double bytes = bytes_of_block(block_bytes, block_bytes);
     for (std::size_t start = classes - 1; start < end; ++start) {
       const std::uint64_t blocks = before_[end] - before_[start];
-      const double cost =
-          cost_[classes - 1][start] + static_cast<double>(blocks) * bytes + (blocks != 0 ? price_ : 0);
+      const double pages = pages_before_[end] - pages_before_[start];
+      const double of_blocks = block_bytes > kOwnSlabBlockBytes ? pages : static_cast<double>(blocks) * bytes;
+      const double cost = cost_[classes - 1][start] + of_blocks + (blocks != 0 ? price_ : 0);
       if (cost >= cost_[classes][end]) continue;
       cost_[classes][end] = cost;
       from_[classes][end] = start;
@@ -100,6 +107,7 @@ class PartFit {
   const Part& part_;
   double price_;
   std::vector<std::uint64_t> before_;      // blocks of the candidates before each
+  std::vector<double> pages_before_;       // their bytes, where a block has its pages to itself
   std::vector<std::vector<double>> cost_;  // by number of classes, then by candidates
   std::vector<std::vector<std::size_t>> from_;
 };
@@ -112,7 +120,7 @@ Choices keep_all(const Part& part, double price) {
   all.classes.back() = part.candidates;
   double cost = 0;
   for (std::size_t i = 0; i < part.candidates.size(); ++i)
-    cost += static_cast<double>(part.counts[i]) * bytes_of_block(part.candidates[i]) +
+    cost += static_cast<double>(part.counts[i]) * bytes_of_block(part.candidates[i], part.candidates[i]) +
             (part.counts[i] != 0 ? price : 0);
   all.cost.push_back(cost);
   return all;
@@ -161,9 +169,10 @@ void serve_what_was_not_seen(std::set<std::uint32_t>& sizes, const SizeHistogram
 
 }  // namespace
 
-double bytes_of_block(std::uint32_t block_bytes) {
+double bytes_of_block(std::uint32_t block_bytes, std::uint64_t request) {
+  if (block_bytes > kOwnSlabBlockBytes)
+    return std::ceil(static_cast<double>(request) / kOsPageBytes) * kOsPageBytes;
   const ClassGeometry geometry = make_geometry(block_bytes, coloured_stride(block_bytes));
-  if (block_bytes > kOwnSlabBlockBytes) return std::ceil(geometry.stride / kOsPageBytes) * kOsPageBytes;
   return static_cast<double>(bytes_of(geometry.slab_pages)) / geometry.block_count;
 }
 
@@ -175,7 +184,7 @@ TableCost cost_of(const BlockSizes& table, const SizeHistogram& histogram, doubl
     const std::uint32_t block_bytes = *std::lower_bound(table.begin(), table.end(), size);
     cost.requested += size * count;
     cost.floor += floor_of(size) * count;
-    cost.blocks += static_cast<double>(count) * bytes_of_block(block_bytes);
+    cost.blocks += static_cast<double>(count) * bytes_of_block(block_bytes, size);
     if (block_bytes != last) ++cost.classes;
     last = block_bytes;
   }

@@ -1,9 +1,9 @@
 // What a table of size classes costs a program whose live blocks are known, and the table that costs least.
 //
 // A block costs its share of a full slab: slab bytes over blocks, so the stride and the tail of the slab
-// count. A block above 32 KiB has a slab of its own and costs its OS pages. A class that has blocks costs
-// `price` bytes besides, for pages that it alone touches. The floor is what no table removes: requests
-// rounded up to 16 bytes, the smallest to 8. What a table costs above the floor is its waste.
+// count. A block above 32 KiB has a slab of its own and costs the OS pages of its request. A class that has
+// blocks costs `price` bytes besides, for pages that it alone touches. The floor is what no table removes:
+// requests rounded up to 16 bytes, the smallest to 8. What a table costs above the floor is its waste.
 //
 // Not counted: free blocks in slabs and magazines, blocks above 256 KiB, and that a coarser class serves one
 // with few requests (decision 012).
@@ -48,8 +48,9 @@ struct FitOptions {
   SmallClasses small_classes = SmallClasses::kKeepAll;
 };
 
-/// The bytes of slab that a block of a class costs. \pre the size may be a class
-double bytes_of_block(std::uint32_t block_bytes);
+/// The bytes that a block of a class costs: of its slab, or above 32 KiB of the request's OS pages. \pre the
+/// size may be a class
+double bytes_of_block(std::uint32_t block_bytes, std::uint64_t request);
 
 TableCost cost_of(const BlockSizes& table, const SizeHistogram& histogram, double price);
 

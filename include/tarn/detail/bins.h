@@ -2,8 +2,8 @@
 // up, divided by 16. Above 1 KiB there are 16 bins per doubling, then 8.
 //
 // A table (central/classes/size_class.h) chooses which size class serves a bin. A class is named by the
-// largest bin it serves, or one near it where a table is finer than bins; the classes of pools
-// (object_pool.h) have the numbers behind.
+// largest bin it serves, or one near it where a table is finer than bins; heaps name blocks above 32 KiB by
+// their bins in any table; the classes of pools (object_pool.h) have the numbers behind.
 //
 // Threads: the tables are written once, before the first block is handed out.
 #pragma once

@@ -93,7 +93,7 @@ inline constexpr OptionInfo kOptionTable[] = {
      OptionChange::kAnyTime},
     {Option::kThreadCacheBytes, "thread_cache", OptionKind::kBytes, 8 * kMiB, 64 * kKiB, kGiB, nullptr,
      "Most bytes of free blocks that one thread caches, and as many again that it leaves for "
-     "threads that share its slabs.",
+     "threads that share its slabs; of blocks above 32 KiB these share twice as many, at most 16 MiB.",
      OptionChange::kAnyTime},
     {Option::kShareSlabs, "share_slabs", OptionKind::kChoice, 1, 0, 2, "never|auto|always",
      "Let threads take their blocks from slabs that they share: never, once they are more than the "

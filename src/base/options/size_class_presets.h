@@ -22,9 +22,12 @@ struct SizeClassPreset {
 };
 
 inline constexpr SizeClassPreset kSizeClassPresets[] = {
-    // 8; 16-byte steps to 1 KiB; then 8 per doubling
+    // 8; 16-byte steps to 1 KiB; then 8 per doubling; 2 above 32 KiB, where a block has whole pages of 64
+    // KiB: more classes would share four sizes of them, and each would cache for itself.
     {"default", "tarn's own",
-     [](std::uint32_t bytes) { return bytes <= 1024 || is_step_of_doubling(bytes, 8); }},
+     [](std::uint32_t bytes) {
+       return bytes <= 1024 || is_step_of_doubling(bytes, bytes <= 32 * 1024 ? 8 : 2);
+     }},
     // 8; 16-byte steps to 512, 32 to 1 KiB, then 16 per doubling to 16 KiB: 113 of the 128 classes of
     // Windows' heap, which has 8-byte steps to 256. Blocks above 8 bytes need strides of n x 16.
     {"lfh128", "those of the Windows Low Fragmentation Heap but for steps of 16 instead of 8 bytes up to 256",

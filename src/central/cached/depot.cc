@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "central/cached/cached_spans.h"
 #include "central/slabs/class_slabs.h"
 #include "central/slabs/return_blocks.h"
 #include "os/locks/held_locks.h"
@@ -18,7 +19,7 @@ constexpr std::size_t kLeastParkedBytes = 16 * 1024;
 constexpr std::uint32_t kLeastParked = 64;
 constexpr std::uint32_t kMostCounted = 1 << 24;
 
-// An owner may park what a thread may keep, for each of its threads up to so many.
+// Of blocks that share slabs an owner may park what a thread may keep, for each of its threads up to so many.
 constexpr std::uint32_t kMostThreadsCounted = 8;
 
 constexpr std::uint8_t kFlushesToQualify = 32;
@@ -30,6 +31,7 @@ constexpr unsigned kMostSpareArrays = 3;
 constexpr unsigned kTries = 32;  // as long as a copy takes
 
 constexpr unsigned kMostGivingWay = 256;  // blocks, 1 to 2 us
+constexpr unsigned kMostSlabsEnded = 64;  // in a step, where each block is a slab
 
 ParkedArray* take_array(Parked& parked) {
   ParkedArray* const array = parked.spare;
@@ -73,15 +75,14 @@ void clear(ClassSet& set, unsigned place) {
 struct Shelf {
   Depot* depot;  // nullptr: the owner has none
   unsigned place;
-  std::size_t block_bytes;
+  const ClassGeometry& geometry;
 
   Shelf(const SlabOwner& owner, SizeClass size_class)
-      : depot(depot_of(owner)),
-        place(owner.place_of(size_class)),
-        block_bytes(geometry_of(owner, size_class).block_bytes) {}
+      : depot(depot_of(owner)), place(owner.place_of(size_class)), geometry(geometry_of(owner, size_class)) {}
   Parked& parked() const { return depot->of()[place]; }
   bool has_blocks() const { return depot != nullptr && is_in(depot->parked, place); }
-  std::size_t bytes_of(unsigned count) const { return (block_bytes + sizeof(void*)) * count; }
+  std::atomic<std::size_t>& bytes() const { return depot->sum_of(geometry); }
+  std::size_t bytes_of(unsigned count) const { return Depot::bytes_of_each(geometry) * count; }
   bool was_flushed() const { return depot != nullptr && is_in(depot->flushed, place); }
 };
 
@@ -106,7 +107,7 @@ unsigned take(const Shelf& shelf, void** blocks, unsigned wanted) {
   }
   parked.count -= count;
   if (parked.count == 0) clear(shelf.depot->parked, shelf.place);
-  shelf.depot->bytes.fetch_sub(shelf.bytes_of(count), std::memory_order_relaxed);
+  shelf.bytes().fetch_sub(shelf.bytes_of(count), std::memory_order_relaxed);
   return count;
 }
 
@@ -119,6 +120,19 @@ std::size_t most_bytes(const SlabOwner& owner) {
   const std::uint32_t threads = owner.is_of_pool ? owners_in_use.load(std::memory_order_relaxed) + 1
                                                  : owner.threads.load(std::memory_order_relaxed);
   return owner.kept_limit_bytes * at_most(kMostThreadsCounted, threads);
+}
+
+// Of blocks with slabs of their own: as of cached spans, the next larger ones. Nobody asks an orphan for any.
+std::size_t most_own_slab_bytes(const SlabOwner& owner) {
+  if (owner.threads.load(std::memory_order_relaxed) == 0 && !owner.is_of_pool) return 0;
+  const std::size_t by_limit = 2 * owner.kept_limit_bytes, most = bytes_of(kMostCachedPages);
+  return by_limit < most ? by_limit : most;
+}
+
+// \returns how many blocks of a class end in a step of at most `most`, unless that is all.
+unsigned in_one_step(const SlabOwner& owner, SizeClass size_class, unsigned most) {
+  const bool ends_slabs = has_own_slab(geometry_of(owner, size_class)) && most != UINT_MAX;
+  return ends_slabs ? at_most(kMostSlabsEnded, most) : most;
 }
 
 // \returns the first class with parked blocks from place `from` on, or else before it.
@@ -154,14 +168,19 @@ void note_height(Parked& parked) {
 }
 
 // After a peak, what is freed returns to the slabs, and what is taken comes from the fullest of them: blocks
-// that went round through the depot would keep every page of the peak in use.
+// that went round through the depot would keep every page of the peak in use. A block with a slab of its own
+// keeps no page but its own.
+bool may_hold(const SlabOwner& owner, const Shelf& shelf, unsigned count) {
+  const std::size_t bytes = shelf.bytes().load(std::memory_order_relaxed) + shelf.bytes_of(count);
+  if (has_own_slab(shelf.geometry)) return bytes <= most_own_slab_bytes(owner) && may_keep_memory();
+  return bytes <= most_bytes(owner) && !is_past_its_peak_with_parked(owner) && may_keep_memory();
+}
+
 Room room_for(const SlabOwner& owner, const Shelf& shelf, unsigned count) {
-  if (is_past_its_peak_with_parked(owner) || !may_keep_memory()) return Room::kNone;
-  const std::size_t bytes = shelf.depot->bytes.load(std::memory_order_relaxed);
-  if (bytes + shelf.bytes_of(count) > most_bytes(owner)) return Room::kNone;
+  if (!may_hold(owner, shelf, count)) return Room::kNone;
   const Parked& parked = shelf.parked();
   const std::uint32_t needed = parked.needed > parked.asked ? parked.needed : parked.asked;
-  const std::uint32_t least = least_room(shelf.block_bytes);
+  const std::uint32_t least = least_room(shelf.geometry.block_bytes);
   return parked.count + count > (needed > least ? needed : least) ? Room::kNotAskedFor : Room::kEnough;
 }
 
@@ -170,13 +189,17 @@ Room room_for(const SlabOwner& owner, const Shelf& shelf, unsigned count) {
 // Threads that pass blocks to each other have some parked at any time.
 bool is_past_its_peak_with_parked(const SlabOwner& owner) {
   constexpr std::size_t kUsuallyParked = 1024 * 1024;
-  const std::size_t parked = parked_bytes(owner);
+  const std::size_t parked = parked_in_shared_slabs(owner);
   return is_past_its_peak(owner, parked > kUsuallyParked ? parked - kUsuallyParked : 0);
 }
 
-std::size_t parked_bytes(const SlabOwner& owner) {
+std::size_t parked_in_shared_slabs(const SlabOwner& owner) {
   const Depot* const depot = depot_of(owner);
   return depot == nullptr ? 0 : depot->bytes.load(std::memory_order_relaxed);
+}
+
+std::size_t parked_bytes(const SlabOwner& owner) {
+  return parked_in_shared_slabs(owner) + parked_in_own_slabs(owner);
 }
 
 std::uint32_t parked_count(const SlabOwner& owner, SizeClass size_class) {
@@ -240,7 +263,7 @@ bool add(const Shelf& shelf, void* const* blocks, unsigned count) {
     if (parked.count == 0) set(shelf.depot->parked, shelf.place);
     parked.in_first = static_cast<std::uint16_t>(parked.in_first + part);
     parked.count += part;
-    shelf.depot->bytes.fetch_add(shelf.bytes_of(part), std::memory_order_relaxed);
+    shelf.bytes().fetch_add(shelf.bytes_of(part), std::memory_order_relaxed);
     done += part;
   }
   return true;
@@ -280,8 +303,7 @@ bool park(SlabOwner& owner, SizeClass size_class, void* const* blocks, unsigned 
   if (!is_parked) return false;
   owner.is_trimmed = false;
   // A look returns it when nobody needs it. Other owners may well be in the same state.
-  returned.note_kept(shelf.depot->bytes.load(std::memory_order_relaxed) *
-                     owners_in_use.load(std::memory_order_relaxed));
+  returned.note_kept(parked_bytes(owner) * owners_in_use.load(std::memory_order_relaxed));
   return true;
 }
 
@@ -337,7 +359,7 @@ void give_way(SlabOwner& owner, SizeClass growing, std::size_t bytes, ReturnedPa
   const bool was_used = std::exchange(parked.was_used, false);
   parked.mutex.unlock();
   if (was_used) return;
-  const std::size_t blocks = bytes / shelf.block_bytes + 1;
+  const std::size_t blocks = bytes / shelf.geometry.block_bytes + 1;
   const unsigned most = blocks < kMostGivingWay ? static_cast<unsigned>(blocks) : kMostGivingWay;
   return_parked(owner, size_class, most, returned);
   if (shelf.has_blocks()) owner.next_giving_way = shelf.place;
@@ -346,7 +368,7 @@ void give_way(SlabOwner& owner, SizeClass growing, std::size_t bytes, ReturnedPa
 bool limit_parked(SlabOwner& owner, std::size_t bytes, unsigned most, ReturnedPages& returned) {
   for (const SizeClass size_class : classes_of(owner)) {
     if (parked_bytes(owner) <= bytes || most == 0) break;
-    most -= return_parked(owner, size_class, most, returned);
+    most -= return_parked(owner, size_class, in_one_step(owner, size_class, most), returned);
   }
   return parked_bytes(owner) > bytes;
 }
@@ -372,7 +394,8 @@ bool return_surplus(SlabOwner& owner, unsigned most, ReturnedPages& returned) {
     const std::uint32_t surplus = surplus_of(shelf.parked());
     if (surplus == 0) continue;
     if (most == 0) return true;
-    most -= return_parked(owner, size_class, at_most(most, surplus), returned);
+    most -=
+        return_parked(owner, size_class, in_one_step(owner, size_class, at_most(most, surplus)), returned);
     if (surplus_of(shelf.parked()) != 0) return true;
   }
   return false;

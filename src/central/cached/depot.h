@@ -17,10 +17,12 @@
 
 namespace tarn::internal {
 
-/// The same as is_past_its_peak(), where much that is parked counts as free.
+/// The same as is_past_its_peak(), where much that is parked of shared slabs counts as free.
 bool is_past_its_peak_with_parked(const SlabOwner& owner);
 
-/// \returns the bytes of all that is parked, with its places in the depot.
+/// \returns the bytes of all that is parked of blocks that share slabs, with their places in the depot.
+std::size_t parked_in_shared_slabs(const SlabOwner& owner);
+/// \returns the bytes of all that is parked.
 std::size_t parked_bytes(const SlabOwner& owner);
 /// \returns how many blocks of a class are parked.
 std::uint32_t parked_count(const SlabOwner& owner, SizeClass size_class);

@@ -32,16 +32,18 @@ constexpr bool bins_meet_their_limits() {
 }
 static_assert(bins_meet_their_limits());
 
-constexpr bool default_wastes_at_most_an_eighth() {
+constexpr bool default_wastes_little() {
   const ClassOfBin& classes = kPresetClasses.of[0];
   for (unsigned bin = 9; bin < detail::kTinyBin; ++bin) {
     const std::uint32_t smallest_request = bin_limit(Bin{bin - 1}) + 1;
-    if (unused_bytes(classes, Bin{bin}, smallest_request) * 8 > kGeometry[classes[Bin{bin}]].block_bytes)
+    const std::uint32_t block_bytes = kGeometry[classes[Bin{bin}]].block_bytes;
+    if (unused_bytes(classes, Bin{bin}, smallest_request) * (block_bytes <= kOwnSlabBlockBytes ? 8 : 3) >
+        block_bytes)
       return false;
   }
   return true;
 }
-static_assert(default_wastes_at_most_an_eighth());
+static_assert(default_wastes_little());
 
 // index_of() may be off by one between two blocks, never at a block's start: the rounding error of the
 // reciprocal stays below 1/stride.

@@ -5,8 +5,8 @@
 // the order of their sizes (central/classes/class_table.h). Steps of 64 bytes tell them apart, not bins.
 //
 // Invariants (checked at compile time for every preset): a class is at least as large as each bin it serves;
-// in `default` no request above 128 B wastes more than 12.5 % of its block; index_of() is exact for every
-// block.
+// in `default` no request above 128 B wastes more than 12.5 % of its block, and above 32 KiB, where the
+// kernel backs only what is touched, than a third; index_of() is exact for every block.
 //
 // Colouring: blocks of a multiple of 512 B would all start on the same cache sets, so their stride is one
 // line more (16 B at 512). Aligned classes are exempt. Measured in docs/decisions/004-pools.md.
@@ -104,6 +104,11 @@ struct ClassGeometry {
   std::uint16_t colours;  // places where a slab may begin, a line apart; 0 or 1: only at its first page
 };
 
+/// Whether each block has a slab of its own: it keeps no page but its own. Pools cut larger slabs.
+constexpr bool has_own_slab(const ClassGeometry& geometry) {
+  return geometry.block_bytes > kOwnSlabBlockBytes && geometry.block_count == 1;
+}
+
 constexpr bool is_aligned_class(SizeClass size_class) {
   return index_of_class(size_class) >= detail::kFirstAlignedBin;
 }
@@ -188,6 +193,11 @@ constexpr BlockIndex index_of(const ClassGeometry& geometry, std::uint32_t offse
 constexpr bool has_class(const SizeClassPreset& preset, unsigned bin) {
   return bin != 0 && (is_aligned_class(class_of_index(bin)) || preset.has_class(bin_limit(Bin{bin})));
 }
+
+/// \returns the class of a bin's own size, whether or not the table in use serves requests with it: what
+/// heaps charge for a block that has its pages to itself. \pre the bin's requests are larger than
+/// kOwnSlabBlockBytes, where tables only leave steps out.
+constexpr SizeClass finest_class(Bin bin) { return class_of_index(number_of(bin)); }
 
 using detail::ClassOfBin;
 

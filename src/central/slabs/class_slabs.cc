@@ -142,6 +142,8 @@ bool may_retire(const SlabOwner& owner, const Span& slab) {
   return slab.free_count == slab.block_count && !slab.is_kept && !owner.keeps_slabs;
 }
 
+std::size_t difference(std::size_t a, std::size_t b) { return a > b ? a - b : 0; }
+
 // The call waits for the system under the mutex: not where others may wait for it.
 void back_with_memory(const SlabOwner& owner, const Span& slab, std::size_t class_bytes) {
   const std::uint32_t threads = owner.threads.load(std::memory_order_relaxed);
@@ -159,11 +161,18 @@ std::size_t most_spare_bytes(const SlabOwner& owner) {
   return owner.peak_taken_bytes < owner.kept_limit_bytes ? owner.peak_taken_bytes : owner.kept_limit_bytes;
 }
 
-// Each class has one slab that may not have been used up yet, and slabs made ahead of need are no peak.
+std::size_t parked_in_own_slabs(const SlabOwner& owner) {
+  const Depot* const depot = owner.depot.load(std::memory_order_acquire);
+  return depot == nullptr ? 0 : depot->own_slab_bytes.load(std::memory_order_relaxed);
+}
+
+// Each class has one slab that may not have been used up yet, and slabs made ahead of need are no peak. What
+// is parked with slabs of its own is neither used nor does it waste a page.
 bool is_past_its_peak(const SlabOwner& owner, std::size_t free) {
   if (owner.keeps_slabs) return false;
-  const std::size_t taken = owner.taken_bytes, slabs = owner.slab_bytes;
-  const std::size_t used = taken > free ? taken - free : 0;
+  const std::size_t aside = parked_in_own_slabs(owner);
+  const std::size_t taken = difference(owner.taken_bytes, aside), slabs = difference(owner.slab_bytes, aside);
+  const std::size_t used = difference(taken, free);
   const std::size_t usual = 2 * used + kLittleBytes + owner.made_ahead_bytes;
   if (slabs <= usual || slabs <= usual + owner.classes_with_slabs * kPageBytes) return false;
   return slabs - used + page_cache.dirty_bytes() > page_cache.limit();
@@ -192,7 +201,7 @@ Span* make_slab_locked(SlabOwner& owner, SizeClass size_class, bool is_used_now)
   // slabs whose blocks fill their pages.
   const bool is_large = class_bytes >= kLargeClassBytes;
   const PageCount pages = is_large ? geometry.slab_pages : geometry.first_slab_pages;
-  const bool fills_its_pages = geometry.block_bytes <= kOwnSlabBlockBytes || geometry.block_count > 1;
+  const bool fills_its_pages = !has_own_slab(geometry);
   const bool is_dense = is_large && fills_its_pages && page_cache.uses_huge_pages();
   const Density density = is_dense && owner.density == Density::kSparse ? Density::kDense : owner.density;
   // What may be refused comes first, and is undone if a later step is refused.

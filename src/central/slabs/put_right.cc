@@ -7,13 +7,16 @@ namespace tarn::internal {
 namespace {
 
 void forget_parked(SlabOwner& owner, Depot& depot, SizeClass size_class) {
-  Parked& parked = depot.of()[owner.place_of(size_class)];
+  const unsigned place = owner.place_of(size_class);
+  const ClassGeometry& geometry = geometry_of(owner, size_class);
+  Parked& parked = depot.of()[place];
   if (!parked.mutex.try_lock()) {
-    const std::size_t block_bytes = geometry_of(owner, size_class).block_bytes + sizeof(void*);
-    depot.bytes.fetch_sub(block_bytes * parked.count, std::memory_order_relaxed);
+    depot.sum_of(geometry).fetch_sub(Depot::bytes_of_each(geometry) * parked.count,
+                                     std::memory_order_relaxed);
     parked.first = parked.spare = nullptr;
     parked.count = parked.in_first = parked.spare_count = 0;
     parked.refused = parked.peak = 0;
+    depot.parked.words[place / bitmap::kWordBits].fetch_and(~bitmap::bit(place), std::memory_order_relaxed);
   }
   parked.mutex.unlock();
 }

@@ -15,7 +15,7 @@
 // is_listed(); a slab with free blocks is listed, unless scavenge() has it; of a pool, all others are in
 // `full`; totals are the sums over all slabs owned; taken_bytes == bytes of blocks that are in no slab: live,
 // in magazines or a depot, on their way to an owner, or announced and not yet collected; spare_bytes == bytes
-// of the spare slabs; the depot's bytes == bytes of the blocks in it, which may be of other owners' slabs.
+// of the spare slabs; the depot's two sums == bytes of the blocks in it, which may be of other owners' slabs.
 //
 // Threads: `mutex` guards all but `pending`, the depot (depot.h), and what is atomic or Relaxed: of these,
 // others write is_trimmed and the counts of calls and flushes, which may lose one. It is taken where a slow
@@ -106,11 +106,19 @@ struct ClassSet {
 
 /// What an owner has parked. Zeroed memory at first, of which classes without a flush write nothing.
 struct alignas(kCacheLineBytes) Depot {
-  std::atomic<std::size_t> bytes;
-  ClassSet parked;   // classes with parked blocks
-  ClassSet flushed;  // classes that were flushed once
+  std::atomic<std::size_t> bytes;           // of blocks that share slabs, with their places in the depot
+  std::atomic<std::size_t> own_slab_bytes;  // of blocks with a slab of their own
+  ClassSet parked;                          // classes with parked blocks
+  ClassSet flushed;                         // classes that were flushed once
   // One Parked for each class of the owner follows.
 
+  /// The sum that has the blocks of a class, and what each adds to it.
+  std::atomic<std::size_t>& sum_of(const ClassGeometry& geometry) {
+    return has_own_slab(geometry) ? own_slab_bytes : bytes;
+  }
+  static std::size_t bytes_of_each(const ClassGeometry& geometry) {
+    return has_own_slab(geometry) ? geometry.block_bytes : geometry.block_bytes + sizeof(void*);
+  }
   static std::size_t bytes_for(unsigned classes) { return sizeof(Depot) + classes * sizeof(Parked); }
   Parked* of() { return reinterpret_cast<Parked*>(this + 1); }
 };
@@ -207,9 +215,10 @@ struct alignas(kCacheLineBytes) SlabOwner {
   std::size_t looked_at_bytes{};            // its slabs may be so much before it looks for idle classes again
   Relaxed<std::size_t> made_ahead_bytes{};  // of its slabs with is_kept set
   std::size_t spare_bytes{};
-  std::size_t kept_spare_bytes{};           // of these: made ahead of need, they stay until a trim by hand
-  std::size_t returned_bytes{};             // to slabs, since a look was last asked for
-  Relaxed<std::size_t> kept_limit_bytes{};  // limit of spare_bytes; and, for each thread, of what is parked
+  std::size_t kept_spare_bytes{};  // of these: made ahead of need, they stay until a trim by hand
+  std::size_t returned_bytes{};    // to slabs, since a look was last asked for
+  // Limit of spare_bytes; for each thread, of what is parked; twice it, of what is parked with own slabs.
+  Relaxed<std::size_t> kept_limit_bytes{};
   Relaxed<std::uint64_t> slow_calls{};
   std::uint64_t slow_calls_at_last_trim{};
   Relaxed<bool> is_trimmed{};  // trimmed at that count, and no block came or went since

@@ -61,8 +61,9 @@ void Background::give_back_by_callers(std::size_t most) {
 void Background::step() {
   const bool is_new = !has_step() && !has_thread() && is_tick_due();
   if (!is_new && !has_step()) return;
-  // What a step gives back comes here again.
-  if (!begin_work()) return;
+  // Not while another thread gives back, for which this call would wait; what a step gives back comes here
+  // again.
+  if (is_giving_back() || !begin_work()) return;
   // Another thread may have ended the look meanwhile.
   if (is_new || has_step())
     has_step_.store(look(LookShare::kStep) == LookState::kHasMore, std::memory_order_relaxed);

@@ -19,6 +19,12 @@ os::Mutex& give_back_mutex = os::global_mutex<os::LockRank::kGiveBack>();
 GiveBackGuard::GiveBackGuard() { give_back_mutex.lock(); }
 GiveBackGuard::~GiveBackGuard() { give_back_mutex.unlock(); }
 
+bool is_giving_back() {
+  if (!give_back_mutex.try_lock()) return true;
+  give_back_mutex.unlock();
+  return false;
+}
+
 Chunk* PageCache::coldest_dirty_locked() {
   Chunk* sparse = lists_[static_cast<unsigned>(Density::kSparse)].coldest_dirty();
   Chunk* const undumped = lists_[static_cast<unsigned>(Density::kUndumped)].coldest_dirty();

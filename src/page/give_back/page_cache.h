@@ -207,5 +207,7 @@ class GiveBackGuard {
   GiveBackGuard(const GiveBackGuard&) = delete;
   GiveBackGuard& operator=(const GiveBackGuard&) = delete;
 };
+/// Whether some thread gives back, so that a GiveBackGuard would wait.
+bool is_giving_back();
 
 }  // namespace tarn::internal

@@ -33,14 +33,15 @@ namespace {
 
 constexpr std::size_t kPlentyShare = 8;
 
-// Each distinct class of the table once, by its first bin. Blocks are charged, and told, as large as they
-// are: with the line that a stride may have more.
+// Each distinct class of the table once, by its first bin, and above 32 KiB each bin. Blocks are charged, and
+// told, as large as they are: with the line that a stride may have more.
 void find_classes_locked() {
   if (heap_classes.count != 0) return;
   HeapClasses& classes = heap_classes;
   std::uint8_t place_of[kBinCount] = {};
   for (unsigned bin = 1; bin <= detail::kTinyBin; ++bin) {
-    const SizeClass size_class = detail::class_of_bin[Bin{bin}];
+    const bool is_fine = bin_limit(Bin{bin}) > kOwnSlabBlockBytes;
+    const SizeClass size_class = is_fine ? finest_class(Bin{bin}) : detail::class_of_bin[Bin{bin}];
     std::uint8_t& place = place_of[index_of_class(size_class)];
     if (place == 0) {
       ClassGeometry& geometry = classes.geometries[classes.count] = bin_geometry[size_class];

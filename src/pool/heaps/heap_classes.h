@@ -1,6 +1,6 @@
 // The size classes of a heap. A heap begins with pages of its own under its mutex (heap_pages.h), where
 // blocks of many sizes take little. Once it is called fast it gets an owner of slabs
-// (thread/pools/pool_owner.h) with a class for each of the general pool's: from then on its blocks of up to
+// (thread/pools/pool_owner.h) with classes of its own (HeapClasses): from then on its blocks of up to
 // 256 KiB and usual alignment are the thread tier's, and what it had before stays until it is freed.
 //
 // Limits hold for what the slabs have given out, live or cached by threads, so a hard limit is never
@@ -22,7 +22,7 @@
 
 namespace tarn::internal {
 
-/// The classes of heaps: those of the table in use, one after the other.
+/// The classes of heaps, one after the other: those of the table in use up to 32 KiB, each bin's above.
 struct HeapClasses {
   std::uint8_t of_bin[detail::kTinyBin + 1];  // the place of the class that serves a bin
   ClassGeometry geometries[detail::kTinyBin];

@@ -36,7 +36,7 @@ BlockRequest HeapPages::request_of(std::size_t size, std::size_t alignment) cons
   if (size <= kLargestMixed && alignment <= std::min(unit_bytes(), mixed_page::kLargestAlignment))
     return {true, SizeClass::kNone, round_up(size, mixed_page::granule_for(size, alignment)), alignment};
   if (size > kLargestMixed && size <= detail::kMediumLimit && alignment <= unit_bytes()) {
-    const SizeClass size_class = class_of_size(size);
+    const SizeClass size_class = finest_class(detail::bin_of(size));
     return {false, size_class, class_geometry[size_class].stride, alignment};
   }
   return {false, SizeClass::kNone, round_up(size, unit_bytes()), alignment};

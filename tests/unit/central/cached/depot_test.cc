@@ -12,6 +12,8 @@ namespace {
 class DepotTest : public OwnerFixture {
  protected:
   static constexpr std::size_t kParkedBytes = 160 + sizeof(void*);  // of a block, with its place in the depot
+  static constexpr std::size_t kOwnSlabBytes = 48 * 1024;
+  static inline const SizeClass kOwnSlabClass = class_of_size(kOwnSlabBytes);
 
   DepotTest() {
     while (owner.depot.load() == nullptr) may_park(owner, kTestClass);
@@ -167,6 +169,31 @@ TEST_F(DepotTest, HasNoRoomAfterAPeakSoThatBlocksComeFromTheFullestSlabs) {
   give_back(owner, {gone.begin() + 64, gone.end()});
   EXPECT_FALSE(park_all({left.begin(), left.begin() + 64}));
   give_back(owner, {left.begin() + 64, left.end()});
+}
+
+TEST_F(DepotTest, HasRoomAfterAPeakForBlocksThatKeepNoPageButTheirOwn) {
+  page_cache.configure({0, SIZE_MAX, std::size_t{1} << 30});
+  const std::vector<void*> peak = take(owner, 20'000), large = take(owner, 80, kOwnSlabClass);
+  std::vector<void*> left, gone;
+  for (std::size_t i = 0; i < peak.size(); ++i) (i % 16 == 0 ? left : gone).push_back(peak[i]);
+  ASSERT_TRUE(park_all(large, kOwnSlabClass));
+  EXPECT_EQ(parked_bytes(owner), 80 * kOwnSlabBytes);
+  EXPECT_EQ(parked_in_shared_slabs(owner), 0u);
+  give_back(owner, gone);
+  EXPECT_TRUE(is_past_its_peak_with_parked(owner)) << "as without them";
+  EXPECT_FALSE(park_all({left.begin(), left.begin() + 64}));
+  give_back(owner, {left.begin() + 64, left.end()});
+  check(owner);
+}
+
+TEST_F(DepotTest, BlocksWithTheirOwnSlabsHaveALimitOfTheirOwn) {
+  owner.kept_limit_bytes = 32 * kOwnSlabBytes;
+  EXPECT_TRUE(park_all(take(owner, 64, kOwnSlabClass), kOwnSlabClass));
+  EXPECT_FALSE(park_all(take(owner, 1, kOwnSlabClass), kOwnSlabClass));
+  EXPECT_TRUE(park_all(take(owner, 64))) << "of shared slabs";
+  EXPECT_EQ(parked_bytes(owner), 64 * (kOwnSlabBytes + kParkedBytes));
+  end(owner);
+  EXPECT_FALSE(park_all(take(other, 1, kOwnSlabClass), kOwnSlabClass)) << "nobody asks an orphan";
 }
 
 TEST_F(DepotTest, ReturnsBlocksToTheSlabsOfEveryOwner) {

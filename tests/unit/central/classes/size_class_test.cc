@@ -91,11 +91,26 @@ TEST_P(Presets, TheTableForAnAlignmentOf64SaysTheSameAsTheSearch) {
 INSTANTIATE_TEST_SUITE_P(Of, Presets, ::testing::ValuesIn(kSizeClassPresets),
                          ::testing::PrintToStringParamName());
 
-TEST(SizeClass, DefaultWastesAtMostAnEighthAbove128Bytes) {
+TEST(SizeClass, DefaultWastesAtMostAnEighthAbove128BytesAndAThirdWhereBlocksHaveTheirPages) {
   const ClassOfBin& classes = kPresetClasses.of[0];
   for (std::size_t size = 129; size <= kMediumLimit; ++size) {
     const std::size_t block = kGeometry[classes[bin_of(size)]].block_bytes;
-    ASSERT_LE((block - size) * 8, block) << size;
+    ASSERT_LE((block - size) * (size <= kOwnSlabBlockBytes ? 8 : 3), block) << size;
+  }
+}
+
+TEST(SizeClass, BlocksAbove32KibHaveTheirOwnSlabsButNotThoseThatAPoolCutsFromLargerOnes) {
+  EXPECT_TRUE(has_own_slab(make_geometry(49152, 49152)));
+  EXPECT_FALSE(has_own_slab(make_geometry(32768, coloured_stride(32768))));
+  ClassGeometry of_heap = make_geometry(32768, coloured_stride(32768));
+  of_heap.block_bytes = of_heap.stride;
+  EXPECT_FALSE(has_own_slab(of_heap));
+}
+
+TEST(SizeClass, ABinHasAClassOfItsOwnSizeInEachTable) {
+  for (std::size_t size = kOwnSlabBlockBytes + 1; size <= kMediumLimit; size += 512) {
+    const Bin bin = bin_of(size);
+    ASSERT_EQ(class_geometry[finest_class(bin)].block_bytes, bin_limit(bin)) << size;
   }
 }
 

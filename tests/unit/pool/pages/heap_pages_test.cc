@@ -64,7 +64,8 @@ TEST(HeapPages, ALargeBlockOrAnAlignedOneHasASpanOfItsOwn) {
   EXPECT_TRUE(heap.pages.request_of(100, 16).is_mixed);
   EXPECT_EQ(heap.pages.request_of(100, 16).block_bytes, 112u);
   EXPECT_FALSE(heap.pages.request_of(40'000, 16).is_mixed);
-  EXPECT_EQ(heap.pages.request_of(40'000, 16).block_bytes, class_geometry[class_of_size(40'000)].stride);
+  EXPECT_EQ(heap.pages.request_of(40'000, 16).block_bytes,
+            class_geometry[finest_class(detail::bin_of(40'000))].stride);
   EXPECT_EQ(heap.pages.request_of(300'000, 16).block_bytes, 5 * kPageBytes);
   void* const block = heap.allocate(100, 4 * kPageBytes);
   EXPECT_EQ(address_of(block) % (4 * kPageBytes), 0u);

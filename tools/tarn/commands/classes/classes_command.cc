@@ -82,10 +82,11 @@ Json json_of(const std::vector<Bucket>& buckets) {
 }
 
 /// The largest share of a block that a request above 128 B leaves unused.
-double worst_above_128(const std::vector<ListedClass>& classes) {
+double worst_between(const std::vector<ListedClass>& classes, std::uint32_t above, std::uint32_t up_to) {
   double worst = 0;
   for (const ListedClass& c : classes)
-    if (c.smallest_request > 128) worst = std::max(worst, c.worst_waste_percent());
+    if (c.smallest_request > above && c.block_bytes <= up_to)
+      worst = std::max(worst, c.worst_waste_percent());
   return worst;
 }
 
@@ -133,8 +134,13 @@ int print_classes(const ClassesOptions& options) {
       "tail is what a slab has left behind its last block; worst and mean are the unused share of a "
       "block.\n\n",
       options.name());
-  fmt::print("{}\n{} classes; above 128 bytes a request wastes at most {:.1f} % of its block.\n\n",
-             table_of(classes).render(colour), classes.size(), worst_above_128(classes));
+  fmt::print(
+      "{}\n{} classes; above 128 bytes a request wastes at most {:.1f} % of its block, above 32 KiB it "
+      "leaves at "
+      "most\n{:.1f} % of its block untouched, which takes no memory.\n\n",
+      table_of(classes).render(colour), classes.size(),
+      worst_between(classes, 128, internal::kOwnSlabBlockBytes),
+      worst_between(classes, internal::kOwnSlabBlockBytes, tarn::detail::kMediumLimit));
   fmt::print("For alignments above 16 bytes, each block aligned to its own size:\n\n{}",
              table_of(list_aligned_classes()).render(colour));
   if (options.is_of_buckets()) print_buckets(colour);
