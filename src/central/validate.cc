@@ -1,5 +1,6 @@
 // The invariant that central/slabs/slab_owner.h states, walked.
 #include "central/cached/cached_spans.h"
+#include "central/slabs/class_slabs.h"
 #include "central/slabs/slab.h"
 #include "central/slabs/slab_owner.h"
 #include "os/fatal.h"
@@ -76,7 +77,7 @@ void validate_parked(const Parked& parked) {
 void validate_depot(const SlabOwner& owner) {
   Depot* const depot = owner.depot.load(std::memory_order_acquire);
   if (depot == nullptr) return;
-  std::size_t bytes = 0, own_slab_bytes = 0;
+  std::size_t bytes = 0, own_slab_bytes = 0, own_slab_pages = 0;
   for (const SizeClass size_class : classes_of(owner)) {
     const unsigned index = owner.place_of(size_class);
     const ClassGeometry& geometry = geometry_of(owner, size_class);
@@ -85,8 +86,10 @@ void validate_depot(const SlabOwner& owner) {
     validate_parked(parked);
     TARN_CHECK((parked.count != 0) == ((depot->parked.words[index / 64].load() >> index % 64 & 1) != 0));
     (has_own_slab(geometry) ? own_slab_bytes : bytes) += Depot::bytes_of_each(geometry) * parked.count;
+    if (has_own_slab(geometry)) own_slab_pages += bytes_of(geometry.slab_pages) * parked.count;
   }
-  TARN_CHECK((bytes == depot->bytes.load() && own_slab_bytes == depot->own_slab_bytes.load()) ||
+  const ParkedSlabs own = parked_in_own_slabs(owner);
+  TARN_CHECK((bytes == depot->bytes.load() && own_slab_bytes == own.blocks && own_slab_pages == own.pages) ||
              !os::is_only_thread());
 }
 

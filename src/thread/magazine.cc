@@ -23,9 +23,9 @@ constexpr std::size_t kFirstSharingShare = 32;  // of what a thread may keep, fo
 constexpr std::size_t kThreadsBytes = 16 * 1024 * 1024;
 constexpr std::size_t kLeastThreadBytes = 64 * 1024;
 // Of small blocks a thread may also keep as many as it has taken: idle blocks are dropped before the heap
-// grows. Larger blocks have their own pages, which another class could use; above kOwnSlabBlockBytes each
-// block is a slab, and the page cache keeps the pages for all threads. So a class of larger blocks keeps
-// little before it has shown that it is in use, by many misses.
+// grows. Larger blocks have their own pages, which another class could use; where each block is a slab, the
+// page cache keeps the pages for all threads. So a class of larger blocks keeps little before it has shown
+// that it is in use, by many misses.
 constexpr std::size_t kMostSmallBytes = 1024 * 1024;
 constexpr std::size_t kMostRareBytes = 512 * 1024;
 constexpr std::size_t kMostBusyBytes = 6 * 1024 * 1024;
@@ -79,7 +79,7 @@ bool may_keep(const ThreadHeap& heap, SizeClass size_class, std::size_t more_byt
   const std::size_t bytes = (is_small ? heap.magazine_bytes - larger : larger) + more_bytes;
   if (is_small && shares) return bytes <= taken / kSharingShare || bytes <= share_of_a_sharing_thread();
   if (is_small) return bytes <= taken || bytes <= share_of_a_thread(kMostSmallBytes);
-  const std::size_t share = block_bytes > kOwnSlabBlockBytes ? kOwnSlabShare : kLargerShare;
+  const std::size_t share = has_own_slab(class_geometry[size_class]) ? kOwnSlabShare : kLargerShare;
   const bool is_busy = heap.magazines.at(size_class).misses >= kMissesOfABusyClass;
   if (shares && !is_busy) return bytes <= share_of_a_sharing_thread();
   return bytes <= taken / share || bytes <= share_of_a_thread(is_busy ? kMostBusyBytes : kMostRareBytes);

@@ -1,6 +1,7 @@
 #include "central/cached/depot.h"
 
 #include <bit>
+#include <climits>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -31,7 +32,7 @@ constexpr unsigned kMostSpareArrays = 3;
 constexpr unsigned kTries = 32;  // as long as a copy takes
 
 constexpr unsigned kMostGivingWay = 256;  // blocks, 1 to 2 us
-constexpr unsigned kMostSlabsEnded = 64;  // in a step, where each block is a slab
+constexpr unsigned kBlocksPerSlab = 16;   // as many cost what the end of a slab costs
 
 ParkedArray* take_array(Parked& parked) {
   ParkedArray* const array = parked.spare;
@@ -81,8 +82,6 @@ struct Shelf {
       : depot(depot_of(owner)), place(owner.place_of(size_class)), geometry(geometry_of(owner, size_class)) {}
   Parked& parked() const { return depot->of()[place]; }
   bool has_blocks() const { return depot != nullptr && is_in(depot->parked, place); }
-  std::atomic<std::size_t>& bytes() const { return depot->sum_of(geometry); }
-  std::size_t bytes_of(unsigned count) const { return Depot::bytes_of_each(geometry) * count; }
   bool was_flushed() const { return depot != nullptr && is_in(depot->flushed, place); }
 };
 
@@ -107,7 +106,7 @@ unsigned take(const Shelf& shelf, void** blocks, unsigned wanted) {
   }
   parked.count -= count;
   if (parked.count == 0) clear(shelf.depot->parked, shelf.place);
-  shelf.bytes().fetch_sub(shelf.bytes_of(count), std::memory_order_relaxed);
+  shelf.depot->subtract(shelf.geometry, count);
   return count;
 }
 
@@ -127,12 +126,6 @@ std::size_t most_own_slab_bytes(const SlabOwner& owner) {
   if (owner.threads.load(std::memory_order_relaxed) == 0 && !owner.is_of_pool) return 0;
   const std::size_t by_limit = 2 * owner.kept_limit_bytes, most = bytes_of(kMostCachedPages);
   return by_limit < most ? by_limit : most;
-}
-
-// \returns how many blocks of a class end in a step of at most `most`, unless that is all.
-unsigned in_one_step(const SlabOwner& owner, SizeClass size_class, unsigned most) {
-  const bool ends_slabs = has_own_slab(geometry_of(owner, size_class)) && most != UINT_MAX;
-  return ends_slabs ? at_most(kMostSlabsEnded, most) : most;
 }
 
 // \returns the first class with parked blocks from place `from` on, or else before it.
@@ -171,9 +164,11 @@ void note_height(Parked& parked) {
 // that went round through the depot would keep every page of the peak in use. A block with a slab of its own
 // keeps no page but its own.
 bool may_hold(const SlabOwner& owner, const Shelf& shelf, unsigned count) {
-  const std::size_t bytes = shelf.bytes().load(std::memory_order_relaxed) + shelf.bytes_of(count);
-  if (has_own_slab(shelf.geometry)) return bytes <= most_own_slab_bytes(owner) && may_keep_memory();
-  return bytes <= most_bytes(owner) && !is_past_its_peak_with_parked(owner) && may_keep_memory();
+  if (!may_keep_memory()) return false;
+  const std::size_t more = Depot::bytes_of_each(shelf.geometry) * count;
+  if (has_own_slab(shelf.geometry))
+    return parked_in_own_slabs(owner).blocks + more <= most_own_slab_bytes(owner);
+  return parked_in_shared_slabs(owner) + more <= most_bytes(owner) && !is_past_its_peak_with_parked(owner);
 }
 
 Room room_for(const SlabOwner& owner, const Shelf& shelf, unsigned count) {
@@ -199,7 +194,7 @@ std::size_t parked_in_shared_slabs(const SlabOwner& owner) {
 }
 
 std::size_t parked_bytes(const SlabOwner& owner) {
-  return parked_in_shared_slabs(owner) + parked_in_own_slabs(owner);
+  return parked_in_shared_slabs(owner) + parked_in_own_slabs(owner).blocks;
 }
 
 std::uint32_t parked_count(const SlabOwner& owner, SizeClass size_class) {
@@ -263,7 +258,7 @@ bool add(const Shelf& shelf, void* const* blocks, unsigned count) {
     if (parked.count == 0) set(shelf.depot->parked, shelf.place);
     parked.in_first = static_cast<std::uint16_t>(parked.in_first + part);
     parked.count += part;
-    shelf.bytes().fetch_add(shelf.bytes_of(part), std::memory_order_relaxed);
+    shelf.depot->add(shelf.geometry, part);
     done += part;
   }
   return true;
@@ -365,10 +360,25 @@ void give_way(SlabOwner& owner, SizeClass growing, std::size_t bytes, ReturnedPa
   if (shelf.has_blocks()) owner.next_giving_way = shelf.place;
 }
 
+namespace {
+
+// Returns up to `wanted` blocks for `most`, of which a block that is a slab costs more; UINT_MAX is without
+// end. \returns what is left of it.
+unsigned return_for(SlabOwner& owner, SizeClass size_class, unsigned wanted, unsigned most,
+                    ReturnedPages& returned) {
+  if (most == UINT_MAX) return return_parked(owner, size_class, wanted, returned), most;
+  const unsigned cost = has_own_slab(geometry_of(owner, size_class)) ? kBlocksPerSlab : 1;
+  const unsigned count =
+      return_parked(owner, size_class, at_most(wanted, (most + cost - 1) / cost), returned);
+  return most - at_most(most, count * cost);
+}
+
+}  // namespace
+
 bool limit_parked(SlabOwner& owner, std::size_t bytes, unsigned most, ReturnedPages& returned) {
   for (const SizeClass size_class : classes_of(owner)) {
     if (parked_bytes(owner) <= bytes || most == 0) break;
-    most -= return_parked(owner, size_class, in_one_step(owner, size_class, most), returned);
+    most = return_for(owner, size_class, UINT_MAX, most, returned);
   }
   return parked_bytes(owner) > bytes;
 }
@@ -394,8 +404,7 @@ bool return_surplus(SlabOwner& owner, unsigned most, ReturnedPages& returned) {
     const std::uint32_t surplus = surplus_of(shelf.parked());
     if (surplus == 0) continue;
     if (most == 0) return true;
-    most -=
-        return_parked(owner, size_class, in_one_step(owner, size_class, at_most(most, surplus)), returned);
+    most = return_for(owner, size_class, surplus, most, returned);
     if (surplus_of(shelf.parked()) != 0) return true;
   }
   return false;

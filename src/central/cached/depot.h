@@ -18,9 +18,11 @@
 namespace tarn::internal {
 
 /// The same as is_past_its_peak(), where much that is parked of shared slabs counts as free.
+/// \threads any
 bool is_past_its_peak_with_parked(const SlabOwner& owner);
 
 /// \returns the bytes of all that is parked of blocks that share slabs, with their places in the depot.
+/// \threads any
 std::size_t parked_in_shared_slabs(const SlabOwner& owner);
 /// \returns the bytes of all that is parked.
 std::size_t parked_bytes(const SlabOwner& owner);

@@ -161,17 +161,20 @@ std::size_t most_spare_bytes(const SlabOwner& owner) {
   return owner.peak_taken_bytes < owner.kept_limit_bytes ? owner.peak_taken_bytes : owner.kept_limit_bytes;
 }
 
-std::size_t parked_in_own_slabs(const SlabOwner& owner) {
+ParkedSlabs parked_in_own_slabs(const SlabOwner& owner) {
   const Depot* const depot = owner.depot.load(std::memory_order_acquire);
-  return depot == nullptr ? 0 : depot->own_slab_bytes.load(std::memory_order_relaxed);
+  if (depot == nullptr) return {};
+  return {depot->own_slab_bytes.load(std::memory_order_relaxed),
+          depot->own_slab_pages.load(std::memory_order_relaxed)};
 }
 
 // Each class has one slab that may not have been used up yet, and slabs made ahead of need are no peak. What
-// is parked with slabs of its own is neither used nor does it waste a page.
+// is parked with slabs of its own, mostly of this owner, is neither used nor does it waste a page.
 bool is_past_its_peak(const SlabOwner& owner, std::size_t free) {
   if (owner.keeps_slabs) return false;
-  const std::size_t aside = parked_in_own_slabs(owner);
-  const std::size_t taken = difference(owner.taken_bytes, aside), slabs = difference(owner.slab_bytes, aside);
+  const ParkedSlabs aside = parked_in_own_slabs(owner);
+  const std::size_t taken = difference(owner.taken_bytes, aside.blocks);
+  const std::size_t slabs = difference(owner.slab_bytes, aside.pages);
   const std::size_t used = difference(taken, free);
   const std::size_t usual = 2 * used + kLittleBytes + owner.made_ahead_bytes;
   if (slabs <= usual || slabs <= usual + owner.classes_with_slabs * kPageBytes) return false;

@@ -76,8 +76,11 @@ void end_spare_slabs(SlabOwner& owner, std::size_t bytes, ReturnedPages& returne
 /// Call when free memory stays with the owner: if it is much, a look trims the owner once it idles.
 void note_kept_memory(const SlabOwner& owner, ReturnedPages& returned);
 
-/// \returns the bytes of what is parked with slabs of its own (central/cached/depot.h).
-std::size_t parked_in_own_slabs(const SlabOwner& owner);
+/// Bytes of what is parked with slabs of its own (central/cached/depot.h), and of these slabs. \threads any
+struct ParkedSlabs {
+  std::size_t blocks = 0, pages = 0;
+};
+ParkedSlabs parked_in_own_slabs(const SlabOwner& owner);
 
 /// Whether the slabs hold much more than twice what is in use, and with free pages more than the page cache
 /// may keep, which it learns from a program that fills its heap again and again. \param free bytes of what

@@ -8,17 +8,22 @@ namespace {
 
 void forget_parked(SlabOwner& owner, Depot& depot, SizeClass size_class) {
   const unsigned place = owner.place_of(size_class);
-  const ClassGeometry& geometry = geometry_of(owner, size_class);
   Parked& parked = depot.of()[place];
   if (!parked.mutex.try_lock()) {
-    depot.sum_of(geometry).fetch_sub(Depot::bytes_of_each(geometry) * parked.count,
-                                     std::memory_order_relaxed);
     parked.first = parked.spare = nullptr;
     parked.count = parked.in_first = parked.spare_count = 0;
     parked.refused = parked.peak = 0;
     depot.parked.words[place / bitmap::kWordBits].fetch_and(~bitmap::bit(place), std::memory_order_relaxed);
   }
   parked.mutex.unlock();
+}
+
+// The call may have changed a class's count and not yet the sums.
+void sum_up_parked(const SlabOwner& owner, Depot& depot) {
+  for (std::atomic<std::size_t>* sum : {&depot.bytes, &depot.own_slab_bytes, &depot.own_slab_pages})
+    sum->store(0, std::memory_order_relaxed);
+  for (const SizeClass size_class : classes_of(owner))
+    depot.add(geometry_of(owner, size_class), depot.of()[owner.place_of(size_class)].count);
 }
 
 // A call that was taking or returning blocks had changed the bits and not yet the count.
@@ -49,6 +54,7 @@ void put_right_locked(SlabOwner& owner) {
     count_all_anew_locked(owner, owner.of(size_class).available);
     count_all_anew_locked(owner, owner.of(size_class).full);
   }
+  if (depot != nullptr) sum_up_parked(owner, *depot);
 }
 
 }  // namespace tarn::internal

@@ -108,17 +108,22 @@ struct ClassSet {
 struct alignas(kCacheLineBytes) Depot {
   std::atomic<std::size_t> bytes;           // of blocks that share slabs, with their places in the depot
   std::atomic<std::size_t> own_slab_bytes;  // of blocks with a slab of their own
+  std::atomic<std::size_t> own_slab_pages;  // bytes of these slabs
   ClassSet parked;                          // classes with parked blocks
   ClassSet flushed;                         // classes that were flushed once
   // One Parked for each class of the owner follows.
 
-  /// The sum that has the blocks of a class, and what each adds to it.
-  std::atomic<std::size_t>& sum_of(const ClassGeometry& geometry) {
-    return has_own_slab(geometry) ? own_slab_bytes : bytes;
-  }
   static std::size_t bytes_of_each(const ClassGeometry& geometry) {
     return has_own_slab(geometry) ? geometry.block_bytes : geometry.block_bytes + sizeof(void*);
   }
+  /// Counts blocks of a class in the sums that have them.
+  void add(const ClassGeometry& geometry, std::size_t count) {
+    const std::size_t more = bytes_of_each(geometry) * count;
+    if (!has_own_slab(geometry)) return static_cast<void>(bytes.fetch_add(more, std::memory_order_relaxed));
+    own_slab_bytes.fetch_add(more, std::memory_order_relaxed);
+    own_slab_pages.fetch_add(bytes_of(geometry.slab_pages) * count, std::memory_order_relaxed);
+  }
+  void subtract(const ClassGeometry& geometry, std::size_t count) { add(geometry, 0 - count); }
   static std::size_t bytes_for(unsigned classes) { return sizeof(Depot) + classes * sizeof(Parked); }
   Parked* of() { return reinterpret_cast<Parked*>(this + 1); }
 };

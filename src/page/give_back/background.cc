@@ -61,12 +61,15 @@ void Background::give_back_by_callers(std::size_t most) {
 void Background::step() {
   const bool is_new = !has_step() && !has_thread() && is_tick_due();
   if (!is_new && !has_step()) return;
-  // Not while another thread gives back, for which this call would wait; what a step gives back comes here
-  // again.
-  if (is_giving_back() || !begin_work()) return;
-  // Another thread may have ended the look meanwhile.
-  if (is_new || has_step())
+  // What a step gives back comes here again.
+  if (!begin_work()) return;
+  // This call does not wait while another thread gives back: a later one does the step. Another thread may
+  // also have ended the look meanwhile.
+  if (is_giving_back()) {
+    if (is_new) has_step_.store(true, std::memory_order_relaxed);
+  } else if (is_new || has_step()) {
     has_step_.store(look(LookShare::kStep) == LookState::kHasMore, std::memory_order_relaxed);
+  }
   end_work();
 }
 

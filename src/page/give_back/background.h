@@ -46,8 +46,8 @@ class Background {
 
   /// Whether a look has begun and is not done. \cost a load
   bool has_step() const { return has_step_.load(std::memory_order_relaxed); }
-  /// Call while has_step(), and now and then: does a step of a look if one is due. \cost a look at the clock,
-  /// and a step some 20 us
+  /// Call while has_step(), and now and then: does a step of a look if one is due and no other thread
+  /// gives back. \cost a look at the clock, and a step some 20 us
   void step();
 
   /// Call after `bytes` came back to the page cache. What exceeds the limit goes back to the system in this

@@ -1,5 +1,6 @@
 #include "central/cached/depot.h"
 
+#include "central/slabs/put_right.h"
 #include "central/slabs/return_blocks.h"
 #include "central/trim.h"
 #include "page/give_back/page_cache.h"
@@ -173,14 +174,27 @@ TEST_F(DepotTest, HasNoRoomAfterAPeakSoThatBlocksComeFromTheFullestSlabs) {
 
 TEST_F(DepotTest, HasRoomAfterAPeakForBlocksThatKeepNoPageButTheirOwn) {
   page_cache.configure({0, SIZE_MAX, std::size_t{1} << 30});
-  const std::vector<void*> peak = take(owner, 20'000), large = take(owner, 80, kOwnSlabClass);
+  const std::vector<void*> peak = take(owner, 20'000), large = take(owner, 16, kOwnSlabClass);
   std::vector<void*> left, gone;
   for (std::size_t i = 0; i < peak.size(); ++i) (i % 16 == 0 ? left : gone).push_back(peak[i]);
-  ASSERT_TRUE(park_all(large, kOwnSlabClass));
-  EXPECT_EQ(parked_bytes(owner), 80 * kOwnSlabBytes);
-  EXPECT_EQ(parked_in_shared_slabs(owner), 0u);
   give_back(owner, gone);
-  EXPECT_TRUE(is_past_its_peak_with_parked(owner)) << "as without them";
+  ASSERT_TRUE(is_past_its_peak_with_parked(owner));
+  EXPECT_TRUE(park_all(large, kOwnSlabClass));
+  EXPECT_EQ(parked_bytes(owner), 16 * kOwnSlabBytes);
+  EXPECT_EQ(parked_in_shared_slabs(owner), 0u);
+  give_back(owner, left);
+}
+
+TEST_F(DepotTest, APeakIsSeenAsIfBlocksThatAreParkedWithTheirOwnSlabsWereNotThere) {
+  page_cache.configure({0, SIZE_MAX, std::size_t{1} << 30});
+  const std::vector<void*> peak = take(owner, 20'000);
+  ASSERT_TRUE(park_all(take(owner, 300, kOwnSlabClass), kOwnSlabClass));
+  EXPECT_EQ(parked_in_own_slabs(owner).pages, 300 * kPageBytes);
+  EXPECT_FALSE(is_past_its_peak_with_parked(owner)) << "the unused ends of their pages are not waste";
+  std::vector<void*> left, gone;
+  for (std::size_t i = 0; i < peak.size(); ++i) (i % 16 == 0 ? left : gone).push_back(peak[i]);
+  give_back(owner, gone);
+  EXPECT_TRUE(is_past_its_peak_with_parked(owner)) << "they are not in use";
   EXPECT_FALSE(park_all({left.begin(), left.begin() + 64}));
   give_back(owner, {left.begin() + 64, left.end()});
   check(owner);
@@ -192,8 +206,33 @@ TEST_F(DepotTest, BlocksWithTheirOwnSlabsHaveALimitOfTheirOwn) {
   EXPECT_FALSE(park_all(take(owner, 1, kOwnSlabClass), kOwnSlabClass));
   EXPECT_TRUE(park_all(take(owner, 64))) << "of shared slabs";
   EXPECT_EQ(parked_bytes(owner), 64 * (kOwnSlabBytes + kParkedBytes));
+  owner.kept_limit_bytes = std::size_t{8} << 20;
   end(owner);
   EXPECT_FALSE(park_all(take(other, 1, kOwnSlabClass), kOwnSlabClass)) << "nobody asks an orphan";
+}
+
+TEST_F(DepotTest, IsEmptiedOfEveryClassAndInStepsThatCostAsMuchForEach) {
+  ASSERT_TRUE(park_all(take(owner, 64)) && park_all(take(owner, 200, kOwnSlabClass), kOwnSlabClass));
+  ReturnedPages returned;
+  os::LockGuard guard(owner.mutex);
+  EXPECT_TRUE(limit_parked(owner, 0, 64 + 32 * 16, returned));
+  EXPECT_EQ(parked_count(owner, kTestClass), 0u);
+  EXPECT_EQ(parked_count(owner, kOwnSlabClass), 200u - 32);
+  EXPECT_FALSE(limit_parked(owner, 0, UINT32_MAX, returned));
+}
+
+TEST_F(DepotTest, ACallThatNeverReturnedLosesWhatItsClassHadParked) {
+  const std::vector<void*> blocks = take(owner, 20, kOwnSlabClass);
+  ASSERT_TRUE(park_all(blocks, kOwnSlabClass) && park_all(take(owner, 64)));
+  os::LockGuard guard(owner.mutex);
+  parked_of(kOwnSlabClass).mutex.lock();
+  parked_of(kOwnSlabClass).count += 5;  // and not yet the sums
+  put_right_locked(owner);
+  EXPECT_EQ(parked_count(owner, kOwnSlabClass), 0u);
+  EXPECT_EQ(parked_bytes(owner), 64 * kParkedBytes);
+  validate_locked(owner);
+  ReturnedPages returned;
+  return_blocks(&owner, blocks.data(), 20, returned);
 }
 
 TEST_F(DepotTest, ReturnsBlocksToTheSlabsOfEveryOwner) {

@@ -107,7 +107,7 @@ TEST(SizeClass, BlocksAbove32KibHaveTheirOwnSlabsButNotThoseThatAPoolCutsFromLar
   EXPECT_FALSE(has_own_slab(of_heap));
 }
 
-TEST(SizeClass, ABinHasAClassOfItsOwnSizeInEachTable) {
+TEST(SizeClass, ABinAbove32KibHasAClassOfItsOwnSizeInTheTableInUse) {
   for (std::size_t size = kOwnSlabBlockBytes + 1; size <= kMediumLimit; size += 512) {
     const Bin bin = bin_of(size);
     ASSERT_EQ(class_geometry[finest_class(bin)].block_bytes, bin_limit(bin)) << size;

@@ -85,6 +85,21 @@ TEST_F(BackgroundTest, AStepOfALookThatHasMoreIsFollowedByAnother) {
   EXPECT_FALSE(background.has_step());
 }
 
+TEST_F(BackgroundTest, ALookThatComesDueWhileAnotherThreadGivesBackIsOfALaterCall) {
+  static int steps = 0;
+  begin(Thread::kNone, 10, 0);
+  background.set_trim_idle([](LookShare) { return ++steps, LookState::kDoneAllIdle; });
+  {
+    const GiveBackGuard give_back;
+    EXPECT_TRUE(test::comes_true([] { return background.step(), background.has_step(); }));
+    background.step();
+    EXPECT_EQ(steps, 0);
+  }
+  background.step();
+  EXPECT_EQ(steps, 1);
+  EXPECT_FALSE(background.has_step());
+}
+
 TEST_F(BackgroundTest, WithoutADecayTimeEachPageGoesBackAtOnce) {
   begin(Thread::kAllowed, 0, 0);
   free_pages(PageCount{1});

@@ -81,7 +81,7 @@ Json json_of(const std::vector<Bucket>& buckets) {
   return json;
 }
 
-/// The largest share of a block that a request above 128 B leaves unused.
+/// The largest share of a block, of at most `up_to` bytes, that a request of more than `above` leaves unused.
 double worst_between(const std::vector<ListedClass>& classes, std::uint32_t above, std::uint32_t up_to) {
   double worst = 0;
   for (const ListedClass& c : classes)
