@@ -224,6 +224,7 @@ TEST_F(DepotTest, IsEmptiedOfEveryClassAndInStepsThatCostAsMuchForEach) {
 TEST_F(DepotTest, ACallThatNeverReturnedLosesWhatItsClassHadParked) {
   const std::vector<void*> blocks = take(owner, 20, kOwnSlabClass);
   ASSERT_TRUE(park_all(blocks, kOwnSlabClass) && park_all(take(owner, 64)));
+  ReturnedPages returned;
   os::LockGuard guard(owner.mutex);
   parked_of(kOwnSlabClass).mutex.lock();
   parked_of(kOwnSlabClass).count += 5;  // and not yet the sums
@@ -231,7 +232,6 @@ TEST_F(DepotTest, ACallThatNeverReturnedLosesWhatItsClassHadParked) {
   EXPECT_EQ(parked_count(owner, kOwnSlabClass), 0u);
   EXPECT_EQ(parked_bytes(owner), 64 * kParkedBytes);
   validate_locked(owner);
-  ReturnedPages returned;
   return_blocks(&owner, blocks.data(), 20, returned);
 }
 
