@@ -132,7 +132,6 @@ void count_reallocation() {
 
 // No door around malloc's blocks, as in memory_pool.cc.
 [[gnu::noinline]] void* reallocate_missed(void* block, std::size_t size) {
-  if (block == nullptr) return allocate(size);
   count_reallocation();
   if (PoolHeader* const pool = pool_over_system(block)) return reallocate_of_pool(*pool, block, size);
   return reallocate_behind_door(block, size);
@@ -141,7 +140,7 @@ void count_reallocation() {
 // A block may move from a pool to the general pool, and into the pool of a scope.
 void* reallocate_recorded(void* block, std::size_t size) {
   RecordedCall call(recorded_heap());
-  const bool was_known = block != nullptr && is_of_general_pool(block);
+  const bool was_known = is_of_general_pool(block);
   const std::uint64_t order = RecordedCall::order();
   void* const moved = reallocate_missed(block, size);
   if (moved == nullptr) return moved;
@@ -176,6 +175,7 @@ TARN_INLINE detail::RecordPlace record_that_takes(const void* block) {
 }  // namespace
 
 void* reallocate(void* block, std::size_t size) noexcept {
+  if (block == nullptr) return allocate(size);  // all that some interpreters ever call
   const detail::RecordPlace record = record_that_takes(block);
   if (record == detail::RecordPlace::kNone) [[unlikely]]
     return reallocate_slow(block, size);

@@ -103,7 +103,7 @@ inline constexpr OptionInfo kOptionTable[] = {
      "Ask the system for 2 MiB pages: never, for sizes that are much used, and blocks from 4 MiB on, once "
      "the heap is large, or for all memory.",
      OptionChange::kAnyTime},
-    {Option::kHugePageThreshold, "huge_page_threshold", OptionKind::kBytes, 16 * kMiB, 0, 1024 * kGiB,
+    {Option::kHugePageThreshold, "huge_page_threshold", OptionKind::kBytes, 32 * kMiB, 0, 1024 * kGiB,
      nullptr, "Heap size from which huge_pages:auto asks for 2 MiB pages.", OptionChange::kAnyTime},
     {Option::kReserveBytes, "reserve", OptionKind::kBytes, 64 * kGiB, 4 * kMiB, 16 * 1024 * kGiB, nullptr,
      "Address space taken at first, then as much again as there is; it costs no memory."},

@@ -5,7 +5,7 @@
 #include "central/slabs/account.h"
 #include "central/slabs/slab.h"
 #include "os/checker.h"
-#include "os/memory/memory.h"
+#include "os/process/process.h"
 #include "page/give_back/page_cache.h"
 #include "page/memory/metadata.h"
 #include "page/spans.h"
@@ -144,15 +144,20 @@ bool may_retire(const SlabOwner& owner, const Span& slab) {
 
 std::size_t difference(std::size_t a, std::size_t b) { return a > b ? a - b : 0; }
 
+// Any page of a huge one backs it whole.
+std::size_t backed_bytes(Density density, std::size_t class_bytes) {
+  if (density == Density::kDense) return os::page_bytes();
+  const std::size_t bytes = class_bytes / kBackedShare & ~(kLeastBackedBytes - 1);
+  return bytes > kMostBackedBytes ? kMostBackedBytes : bytes;
+}
+
 // The call waits for the system under the mutex: not where others may wait for it.
-void back_with_memory(const SlabOwner& owner, const Span& slab, std::size_t class_bytes) {
+void back_with_memory(const SlabOwner& owner, const Span& slab, Density density, std::size_t class_bytes) {
   const std::uint32_t threads = owner.threads.load(std::memory_order_relaxed);
   const bool is_of_all = threads == 0 && owners_in_use.load(std::memory_order_relaxed) > 1;  // as a pool's
   if (threads > 1 || is_of_all) return;
-  const std::size_t bytes = class_bytes / kBackedShare;
-  if (bytes < kLeastBackedBytes) return;
-  os::populate(slab.first_page(),
-               bytes > kMostBackedBytes ? kMostBackedBytes : bytes & ~(kLeastBackedBytes - 1));
+  if (const std::size_t bytes = backed_bytes(density, class_bytes); bytes != 0)
+    page_cache.back_with_memory(slab.first_page(), bytes, density);
 }
 
 }  // namespace
@@ -223,8 +228,8 @@ Span* make_slab_locked(SlabOwner& owner, SizeClass size_class, bool is_used_now)
     if (counts != nullptr) metadata.free(counts, count_bytes(blocks));
     return give_room_back(owner, blocks), nullptr;
   }
-  const bool is_new = !is_spare && slab->is_zeroed && density != Density::kDense;
-  if (is_new && is_used_now && fills_its_pages) back_with_memory(owner, *slab, class_bytes);
+  const bool is_new = !is_spare && slab->is_zeroed;
+  if (is_new && is_used_now && fills_its_pages) back_with_memory(owner, *slab, density, class_bytes);
   slab->pool_data = counts;
   std::size_t colour =
       geometry.colours > 1 ? owner.counters.slabs_made % geometry.colours * kCacheLineBytes : 0;

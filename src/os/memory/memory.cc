@@ -326,13 +326,14 @@ void advise_huge_to_end(void* start) { advise_to_end(start, MADV_HUGEPAGE); }
 void advise_small_to_end(void* start) { advise_to_end(start, MADV_NOHUGEPAGE); }
 
 // Kernels before Linux 5.14 do not know it, and a filter may refuse it: these are asked once.
-void populate(void* start, std::size_t bytes) {
+bool populate(void* start, std::size_t bytes) {
   static constinit std::atomic<bool> is_refused{false};
-  if (makes_common_calls_only() || is_refused.load(std::memory_order_relaxed)) return;
+  if (makes_common_calls_only() || is_refused.load(std::memory_order_relaxed)) return false;
   const auto is_known = [](long result) { return result == 0 || result == -ENOMEM || result == -EFAULT; };
-  if (is_known(syscall6(SYS_madvise, to_long(start), to_long(bytes), MADV_POPULATE_WRITE))) return;
-  if (!is_known(syscall6(SYS_madvise, to_long(start), 0, MADV_POPULATE_WRITE)))
+  const long result = syscall6(SYS_madvise, to_long(start), to_long(bytes), MADV_POPULATE_WRITE);
+  if (!is_known(result) && !is_known(syscall6(SYS_madvise, to_long(start), 0, MADV_POPULATE_WRITE)))
     is_refused.store(true, std::memory_order_relaxed);
+  return result == 0;
 }
 
 bool move_pages(void* from, void* to, std::size_t bytes) {

@@ -61,8 +61,9 @@ void advise_small(void* start, std::size_t bytes);
 void advise_huge_to_end(void* start);
 void advise_small_to_end(void* start);
 
-/// Backs the range with memory now, in one call instead of a fault per OS page (a hint).
-void populate(void* start, std::size_t bytes);
+/// Backs the range with memory now, in one call instead of a fault per OS page (a hint). \returns whether the
+/// system did.
+bool populate(void* start, std::size_t bytes);
 
 /// Moves the pages of one committed range to another of the same size without copying. \pre each range lies
 /// in one area of the kernel's map. \post `from` reads as zero; after a failure `from` is unchanged, and `to`

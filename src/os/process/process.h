@@ -7,6 +7,7 @@ namespace tarn::internal::os {
 
 /// Monotonic milliseconds; resolution a few milliseconds. \cost ~10 ns without a system call
 std::uint64_t clock_ms();
+std::uint64_t clock_ns();
 
 /// \returns the value of an environment variable, or nullptr. Works even before libc has set `environ` up.
 /// In a set-uid or set-gid program always nullptr.

@@ -174,16 +174,39 @@ std::uint32_t PageCache::without_first_pages(const Chunk& chunk, std::uint32_t m
   return longest_run(behind) >= number_of(wanted) ? behind : mask;
 }
 
+// \returns the free chunk with the most free chunks in a row behind it, of those that have memory or else of
+// those of the density; nullptr: none of the first ones that were looked at.
+Chunk* PageCache::roomiest_chunk_locked(Density density, bool has_memory) {
+  Chunk* roomiest = nullptr;
+  unsigned most = 0, compared = 0;
+  for (std::uint32_t r = 0; r < page_map.region_count(); ++r) {
+    const Region& region = page_map.region(r);
+    ChunkRun run = region.free_chunks.next_run(0);
+    while (run.count != 0 && compared++ < kMostComparedRuns) {
+      Chunk& chunk = region.chunks[run.first];
+      const std::uint32_t end = run.first + run.count;
+      const bool is_one = has_memory
+                              ? chunk.dirty_run == kPagesPerChunk && may_share_chunk(chunk.density, density)
+                              : chunk.density == density;
+      if (is_one && run.count > most) {
+        roomiest = &chunk;
+        most = run.count;
+      }
+      run = is_one || run.count == 1 ? region.free_chunks.next_run(end)
+                                     : ChunkRun{run.first + 1, run.count - 1};
+    }
+  }
+  return roomiest;
+}
+
 PageRun PageCache::take_from_chunks_locked(const Request& request, bool may_mix) {
   bool is_dirty = false;
   Chunk* chunk = choose_chunk_locked(request.wanted(), request.density, may_mix, &is_dirty);
   if (chunk == nullptr) return {};
-  // What is to grow begins a free chunk, rather than to fit between others, if that has memory too.
+  // What is to grow begins a run of free chunks, rather than to fit between others, if that has memory too.
   if (request.room != PageCount{0}) {
-    bool is_whole_dirty = false;
-    Chunk* const whole =
-        choose_chunk_locked(PageCount{kPagesPerChunk}, request.density, false, &is_whole_dirty);
-    if (whole != nullptr && (is_whole_dirty || !is_dirty)) chunk = whole;
+    if (Chunk* const roomiest = roomiest_chunk_locked(request.density, is_dirty); roomiest != nullptr)
+      chunk = roomiest;
   }
   const std::uint32_t mask = is_dirty ? chunk->dirty_mask : chunk->free_mask;
   const unsigned first = best_run(without_first_pages(*chunk, mask, request.wanted()), request.wanted());

@@ -21,6 +21,7 @@
 #include "base/relaxed.h"
 #include "os/locks/lock_rank.h"
 #include "page/give_back/give_back_policy.h"
+#include "page/memory/huge_page_price.h"
 #include "page/spans/chunk.h"
 #include "page/spans/page_map.h"
 #include "page/spans/span.h"
@@ -114,8 +115,11 @@ class PageCache {
 
   /// Whether dense spans get huge pages at the present heap size and `bytes` more.
   bool uses_huge_pages(std::size_t bytes = 0) const {
-    return committed_bytes() + bytes >= huge_page_threshold_;
+    const std::size_t heap = committed_bytes();
+    return heap + bytes >= huge_page_threshold_ && huge_page_price_.is_fair(heap + bytes);
   }
+  /// Backs pages of a span with memory now, a hint, and learns what it costs.
+  void back_with_memory(char* start, std::size_t bytes, Density density);
 
   /// Gives back up to `bytes` of free memory; SIZE_MAX: all of it. \returns bytes given back.
   std::size_t purge(std::size_t bytes);
@@ -158,6 +162,7 @@ class PageCache {
     PageCount wanted() const { return pages + slack + room; }
   };
 
+  static Chunk* roomiest_chunk_locked(Density density, bool has_memory);
   std::uint32_t without_first_pages(const Chunk& chunk, std::uint32_t mask, PageCount wanted) const;
   PageRun take_from_chunks_locked(const Request& request, bool may_mix);
   PageRun take_run_locked(Chunk& chunk, unsigned first, PageCount pages, Density density);
@@ -184,7 +189,8 @@ class PageCache {
 
   static constexpr os::Mutex& mutex_ = os::global_mutex<os::LockRank::kPageCache>();
   static constexpr os::Mutex& growth_mutex_ = os::global_mutex<os::LockRank::kPageGrowth>();
-  Relaxed<std::size_t> huge_page_threshold_{std::size_t{16} << 20};
+  Relaxed<std::size_t> huge_page_threshold_{std::size_t{32} << 20};
+  HugePagePrice huge_page_price_;
   std::size_t reserve_bytes_ = std::size_t{64} << 30;
   Relaxed<bool> all_huge_pages_{false};
   // Both counters are read without the lock, as hints.

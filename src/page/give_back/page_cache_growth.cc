@@ -122,6 +122,14 @@ bool PageCache::grow_last_area(PageCount pages) {
   return commit_chunks(region, first, needed, region.density_of_rest);
 }
 
+void PageCache::back_with_memory(char* start, std::size_t bytes, Density density) {
+  const std::uint64_t before = os::clock_ns();
+  if (!os::populate(start, bytes) || all_huge_pages_) return;
+  const std::uint64_t ns = os::clock_ns() - before;
+  density == Density::kDense ? huge_page_price_.note_huge(ns, committed_bytes())
+                             : huge_page_price_.note_small(bytes, ns);
+}
+
 std::size_t PageCache::prewarm(std::size_t bytes) {
   // All runs are taken before the first is freed, else each would be the same run. A run's first bytes hold
   // the link.

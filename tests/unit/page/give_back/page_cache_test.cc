@@ -297,6 +297,26 @@ TEST(PageCache, ALongRunMayBeginInTheChunkBeforeUnlessItIsToGrow) {
   EXPECT_EQ(take(3), page(all, 2 * kPagesPerChunk - 10)) << "the rest stays free";
 }
 
+TEST(PageCache, WhatIsToGrowBeginsTheLongestRunOfFreeChunks) {
+  char* const all = take(10 * kPagesPerChunk);
+  give_back(page(all, kPagesPerChunk), 3 * kPagesPerChunk);
+  give_back(page(all, 5 * kPagesPerChunk), 4 * kPagesPerChunk);
+  give_back(page(all, 9 * kPagesPerChunk + 3), 2);
+  char* const growing =
+      page_cache.allocate_pages(PageCount{2}, Density::kSparse, kPageBytes, PageCount{2}).start;
+  EXPECT_EQ(growing, page(all, 5 * kPagesPerChunk));
+  bool is_zeroed = true;
+  EXPECT_TRUE(page_cache.try_extend(page(growing, 2), PageCount{4 * kPagesPerChunk - 2}, &is_zeroed));
+  EXPECT_EQ(take(2), page(all, 9 * kPagesPerChunk + 3)) << "what does not grow fits between others";
+}
+
+TEST(PageCache, BackedPagesReadAsZeroAndHavePrices) {
+  char* const start = take(2 * kPagesPerChunk);
+  page_cache.back_with_memory(start, kPageBytes, Density::kSparse);
+  page_cache.back_with_memory(page(start, kPagesPerChunk), kPageBytes, Density::kDense);
+  EXPECT_TRUE(test::is_zero(start, bytes_of(PageCount{2 * kPagesPerChunk})));
+}
+
 TEST(PageCache, PurgedPagesReadAsZeroAndSaySo) {
   constexpr std::uint32_t kPages = 3 * kPagesPerChunk;
   char* const run = take(kPages);
