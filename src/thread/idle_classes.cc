@@ -28,7 +28,7 @@ struct Look {
 };
 constexpr Look kWhenMagazinesLackRoom{64, 1};  // as few blocks as a flush returns
 // A heap that grows writes pages for the first time, beside which the return of so many blocks is little.
-constexpr Look kWhenTheHeapGrows{512, 2};
+constexpr Look kWhenTheHeapGrows{1024, 8};
 
 // With time, what a class has not needed since the owners were looked at before goes back. Each call returns
 // so many blocks, each of which may end a slab. Few idle blocks pin little, and others in their place would
