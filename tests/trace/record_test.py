@@ -83,9 +83,21 @@ class Record(ToolTest):
         recorder.wait()
         begin = time.monotonic()
         while (result := self.record(program.pid, "--for", 0.2)).returncode != 0:
-            self.assertIn("recorded already", result.stderr)
+            self.assertRegex(result.stderr, "recorded already|another command is writing")
             self.assertLess(time.monotonic() - begin, 30)
             time.sleep(0.2)
+        self.replayed("--verify")
+
+    def test_a_second_recording_into_the_same_file_is_refused_and_the_first_stays_whole(self):
+        programs = [self.start(1, 100_000, "forever") for _ in range(2)]
+        recorder = self.start_tarn("record", programs[0].pid, "-o", self.trace)
+        time.sleep(0.3)
+        second = self.record(programs[1].pid, "--for", 0.1)
+        self.assertEqual(second.returncode, 2)
+        self.assertIn(f"another command is writing {self.trace}: wait for it", second.stderr)
+        recorder.send_signal(signal.SIGINT)
+        _, text = recorder.communicate(timeout=self.DEADLINE)
+        self.assertEqual(recorder.returncode, 0, text)
         self.replayed("--verify")
 
     def test_of_a_program_that_is_killed_stays_what_was_fetched(self):

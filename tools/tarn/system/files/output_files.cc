@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -81,13 +82,18 @@ void make_output(const fs::path& path) {
   outputs().of[path] = output;
 }
 
+// \why the lock: a command that was killed may still end its file when the next one begins; two would mix.
 int take_output(const fs::path& path) {
   const auto kept = outputs().of.extract(path);
   const int descriptor = kept ? kept.mapped().descriptor : open_to_write(path, 0);
   struct stat status {};
-  if (descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
-      ftruncate(descriptor, 0) != 0)
-    return close(descriptor), -1;
+  if (descriptor < 0 || fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return descriptor;
+  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    close(descriptor);
+    throw UsageError(
+        fmt::format("another command is writing {}: wait for it, or name another file", path.string()));
+  }
+  if (ftruncate(descriptor, 0) != 0) return close(descriptor), -1;
   return descriptor;
 }
 

@@ -26,6 +26,7 @@ void open_output(const std::filesystem::path& path);
 /// to a new file.
 void make_output(const std::filesystem::path& path);
 /// \returns a descriptor of it, empty now, which the caller closes; -1: errno says why there is none.
+/// \throws UsageError while another command has one.
 int take_output(const std::filesystem::path& path);
 
 }  // namespace tarn::tool
