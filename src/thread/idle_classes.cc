@@ -10,10 +10,6 @@ namespace tarn::internal {
 namespace {
 
 constexpr unsigned kClassesPerLook = 64;
-// One call looks at most twice, at a miss and when its heap grows. Both looks together must not come to one
-// class twice: the first might lower its misses to 0, and the second would shrink the magazine that the call
-// refills.
-static_assert(2 * kClassesPerLook < detail::kFirstPoolClass - 1);
 constexpr std::size_t kGrowthShare = 256;
 constexpr std::size_t kLeastGrowth = 2 * kPageBytes;
 constexpr std::size_t kSmallHeapBytes = 256 * 1024;  // a look costs more than it can find
@@ -42,22 +38,17 @@ constexpr std::size_t kFallWorthALook = 128 * 1024;
 constexpr unsigned kMostRises = 20;
 
 // Returns what a class did not need since the last look: blocks in its magazine, which pin slabs, and an
-// empty slab. If all calls of a class hit, it has no miss, but another block on top. \returns how many blocks
-// went.
+// empty slab. A magazine that only frees came to serves nobody. \returns how many blocks went.
 unsigned give_up_idle_class(ThreadHeap& heap, SizeClass size_class, const Look& look, unsigned most,
                             ReturnedPages& returned) {
   if (heap.magazines.find(size_class) == nullptr) return 0;
   Magazine& magazine = heap.magazines.made(size_class);
-  const bool was_missed = magazine.misses != 0;
   // Nothing is written of a class that was never used.
-  if (was_missed) magazine.misses >>= look.misses_shift;
+  if (magazine.misses != 0) magazine.misses >>= look.misses_shift;
   if (magazine.blocks == nullptr) return 0;
-  unsigned gone = 0;
-  if (!was_missed && magazine.top_seen == newest_block(heap, size_class)) {
-    gone = shrink_idle_magazine(heap, size_class, most, returned);
-    if (!is_private_class(size_class)) retire_empty_slab(*heap.owner, size_class, returned);
-  }
-  magazine.top_seen = newest_block(heap, size_class);
+  if (magazine.serves) return magazine.serves = false, 0;
+  const unsigned gone = shrink_idle_magazine(heap, size_class, most, returned);
+  if (!is_private_class(size_class)) retire_empty_slab(*heap.owner, size_class, returned);
   return gone;
 }
 
@@ -180,7 +171,9 @@ void look_at_a_miss(ThreadHeap& heap, SizeClass missed, ReturnedPages& returned)
 }
 
 void look_before_growth_locked(ThreadHeap& heap, ReturnedPages& returned) {
-  if (!grows_beyond_its_peak(*heap.owner)) return;
+  const bool much_has_missed =
+      heap.misses_since_look >= kMissesPerLook && heap.owner->slab_bytes >= kSmallHeapBytes;
+  if (!grows_beyond_its_peak(*heap.owner) && !much_has_missed) return;
   end_cached_spans(*heap.owner, returned);
   look_for_idle_classes_locked(heap, kWhenTheHeapGrows, returned);
 }

@@ -14,7 +14,8 @@ namespace tarn::internal {
 void look_at_a_miss(ThreadHeap& heap, SizeClass missed, ReturnedPages& returned);
 
 /// Call before the heap's owner makes a slab: looks, and drops the owner's cached spans, where it would have
-/// more slabs than at its recent peak. \pre the owner's mutex is held.
+/// more slabs than at its recent peak, or many calls have missed since the last look. \pre the owner's mutex
+/// is held.
 void look_before_growth_locked(ThreadHeap& heap, ReturnedPages& returned);
 
 }  // namespace tarn::internal

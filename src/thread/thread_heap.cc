@@ -197,11 +197,12 @@ void* allocate(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) 
       return take_blocks(heap, size_class, &block, 1, returned) == 1 ? block : nullptr;
     }
     // Half of it, so that as many frees fit in before the magazine is full.
-    const Magazine& magazine = heap.magazines.at(size_class);
+    // What looks for idle classes on the way must not resize the array.
+    Magazine& magazine = heap.magazines.made(size_class);
+    magazine.was_refilled = magazine.serves = true;
     const unsigned wanted = at_most(kLargestRefill, magazine.capacity / 2u + 1);
     const unsigned taken = take_blocks(heap, size_class, magazine.blocks + 1, wanted, returned);
     if (taken == 0) return nullptr;
-    heap.magazines.made(size_class).was_refilled = true;
     set_record(heap, size_class, taken);
   }
   return detail::pop(heap.cache, record_of_class(size_class));
