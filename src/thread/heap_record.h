@@ -54,7 +54,7 @@ struct Magazine {
   bool was_missed;             // since the last look with time; and so for the next
   bool was_refilled;
   bool serves;           // was refilled since the last look for idle classes
-  const void* top_seen;  // the block on top at the last look
+  const void* top_seen;  // the block on top at the last look with time
 };
 
 struct ThreadCounters {

@@ -10,6 +10,8 @@ namespace tarn::internal {
 namespace {
 
 constexpr unsigned kClassesPerLook = 64;
+// A look comes to no class twice: what its call refills is only safe once.
+static_assert(kClassesPerLook < detail::kFirstPoolClass - 1);
 constexpr std::size_t kGrowthShare = 256;
 constexpr std::size_t kLeastGrowth = 2 * kPageBytes;
 constexpr std::size_t kSmallHeapBytes = 256 * 1024;  // a look costs more than it can find
@@ -92,7 +94,7 @@ bool grows_beyond_its_peak(SlabOwner& owner) {
 
 // Some classes of a heap, in turn, return idle blocks: before the heap grows, which it may then not have to,
 // and when magazines that are in use have no room beside idle ones. A class that has more than a look may
-// return comes again in the next.
+// return comes again in the next, unless frees fill it meanwhile: the turn would never end.
 void look_for_idle_classes_locked(ThreadHeap& heap, const Look& look, ReturnedPages& returned) {
   heap.lacks_room = false;
   heap.misses_since_look = 0;
@@ -101,9 +103,11 @@ void look_for_idle_classes_locked(ThreadHeap& heap, const Look& look, ReturnedPa
   unsigned left = look.most_blocks;
   for (unsigned i = 0; i < kClassesPerLook; ++i) {
     const unsigned next = heap.last_class_looked_at % (end - 1) + 1;
+    const bool was_missed = heap.magazines.at(class_of_index(next)).misses != 0;
     left -= give_up_idle_class(heap, class_of_index(next), look, left, returned);
-    if (left == 0) break;
+    if (left == 0 && !was_missed) break;
     heap.last_class_looked_at = next;
+    if (left == 0) break;
   }
   returned.give_back();
 }
@@ -163,6 +167,8 @@ void look_with_time(ThreadHeap& heap, SizeClass missed, ReturnedPages& returned)
 
 void look_at_a_miss(ThreadHeap& heap, SizeClass missed, ReturnedPages& returned) {
   ++heap.misses_since_look;
+  if (heap.batch.is_inside()) [[unlikely]]
+    return;
   if (is_time_to_look(heap)) [[unlikely]]
     return look_with_time(heap, missed, returned);
   if (heap.misses_since_look < kMissesPerLook || !heap.lacks_room) return;
@@ -171,10 +177,12 @@ void look_at_a_miss(ThreadHeap& heap, SizeClass missed, ReturnedPages& returned)
 }
 
 void look_before_growth_locked(ThreadHeap& heap, ReturnedPages& returned) {
+  const bool is_at_a_peak = grows_beyond_its_peak(*heap.owner);
   const bool much_has_missed =
       heap.misses_since_look >= kMissesPerLook && heap.owner->slab_bytes >= kSmallHeapBytes;
-  if (!grows_beyond_its_peak(*heap.owner) && !much_has_missed) return;
-  end_cached_spans(*heap.owner, returned);
+  if (is_at_a_peak) end_cached_spans(*heap.owner, returned);
+  // A signal handler may have come between the steps of a batch or a marked hit.
+  if ((!is_at_a_peak && !much_has_missed) || heap.batch.is_inside()) return;
   look_for_idle_classes_locked(heap, kWhenTheHeapGrows, returned);
 }
 

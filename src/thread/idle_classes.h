@@ -13,9 +13,9 @@ namespace tarn::internal {
 /// time has passed, much was freed, or magazines lack room. \cost two loads mostly.
 void look_at_a_miss(ThreadHeap& heap, SizeClass missed, ReturnedPages& returned);
 
-/// Call before the heap's owner makes a slab: looks, and drops the owner's cached spans, where it would have
-/// more slabs than at its recent peak, or many calls have missed since the last look. \pre the owner's mutex
-/// is held.
+/// Call before the heap's owner makes a slab: looks where it would have more slabs than at its recent peak,
+/// and then also drops its cached spans, or where many calls have missed since the last look. \pre the
+/// owner's mutex is held.
 void look_before_growth_locked(ThreadHeap& heap, ReturnedPages& returned);
 
 }  // namespace tarn::internal

@@ -48,7 +48,7 @@ class ServingGuard {
 
 SlabOwner& owner_of(const ThreadHeap* heap) { return heap != nullptr ? owner_near(*heap) : owners.shared(); }
 
-// Records a miss, so that a look for idle classes skips the magazine.
+// Records a miss, and looks for idle classes where it is time.
 void note_miss(ThreadHeap& heap, SizeClass size_class, std::uint64_t& counter, ReturnedPages& returned) {
   Magazine* const magazine = heap.magazines.make(size_class);
   if (magazine != nullptr) {

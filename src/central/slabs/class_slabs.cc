@@ -181,7 +181,7 @@ bool is_past_its_peak(const SlabOwner& owner, std::size_t free) {
   const std::size_t taken = difference(owner.taken_bytes, aside.blocks);
   const std::size_t slabs = difference(owner.slab_bytes, aside.pages);
   const std::size_t used = difference(taken, free);
-  const std::size_t usual = used + used / 2 + kLittleBytes + owner.made_ahead_bytes;
+  const std::size_t usual = 2 * used + kLittleBytes + owner.made_ahead_bytes;
   if (slabs <= usual || slabs <= usual + owner.classes_with_slabs * kPageBytes) return false;
   return slabs - used + page_cache.dirty_bytes() > page_cache.limit();
 }

@@ -36,7 +36,7 @@ class MagazineTest : public ::testing::Test {
     }
   }
   void fill(unsigned count) {
-    heap.magazines.made(kClass).misses = 1;  // as by a refill; else the look for idle classes shrinks it
+    heap.magazines.made(kClass).serves = true;  // as by a refill; else the look for idle classes shrinks it
     take(heap.magazines.made(kClass).blocks + 1, count);
     set_record(heap, kClass, count);
   }
