@@ -10,7 +10,7 @@ namespace tarn::internal {
 namespace {
 
 constexpr unsigned kClassesPerLook = 64;
-// A look comes to no class twice: what its call refills is only safe once.
+// A look comes to no class twice: at the first visit it spares the one that its call refills.
 static_assert(kClassesPerLook < detail::kFirstPoolClass - 1);
 constexpr std::size_t kGrowthShare = 256;
 constexpr std::size_t kLeastGrowth = 2 * kPageBytes;
@@ -55,8 +55,7 @@ unsigned give_up_idle_class(ThreadHeap& heap, SizeClass size_class, const Look& 
 }
 
 // The same with time, of a class with many blocks, and of one that is only freed to; after a peak, of any.
-// The misses stay as the other looks count them: to them the class of this call is in use. What the class's
-// turn has seen stays until the turn ends.
+// The misses stay as the other looks count them. What the class's turn has seen stays until the turn ends.
 unsigned give_up_with_time(ThreadHeap& heap, SizeClass size_class, bool is_after_a_peak, unsigned most,
                            ReturnedPages& returned) {
   if (heap.magazines.find(size_class) == nullptr) return 0;

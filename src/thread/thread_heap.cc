@@ -196,10 +196,10 @@ void* allocate(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) 
       void* block = nullptr;
       return take_blocks(heap, size_class, &block, 1, returned) == 1 ? block : nullptr;
     }
-    // Half of it, so that as many frees fit in before the magazine is full.
-    // What looks for idle classes on the way must not resize the array.
     Magazine& magazine = heap.magazines.made(size_class);
+    // Also so that what looks for idle classes on the way does not resize the array.
     magazine.was_refilled = magazine.serves = true;
+    // Half of it, so that as many frees fit in before the magazine is full.
     const unsigned wanted = at_most(kLargestRefill, magazine.capacity / 2u + 1);
     const unsigned taken = take_blocks(heap, size_class, magazine.blocks + 1, wanted, returned);
     if (taken == 0) return nullptr;

@@ -219,6 +219,20 @@ TEST_F(ThreadHeapTest, AHeapThatWouldGrowFirstGivesUpWhatItKeepsIdly) {
   EXPECT_LT(cached(), kept);
 }
 
+TEST_F(ThreadHeapTest, AHeapThatGrowsAlsoTakesFromAClassThatIsOnlyFreedTo) {
+  std::vector<void*> blocks = allocate_many(40'000);
+  const SizeClass other = detail::class_of_bin[detail::bin_of(30'000)];
+  const auto grow = [&](int count) {
+    for (; count > 0; --count) allocate(other);
+  };
+  grow(40);  // the looks see that the class was refilled
+  for (int i = 0; i < 20'000; ++i, blocks.pop_back()) deallocate(blocks.back());
+  const unsigned kept = cached();
+  ASSERT_GT(kept, 500u);
+  grow(200);
+  EXPECT_LT(cached(), kept / 2);
+}
+
 TEST_F(ThreadHeapTest, AClassThatIsOnlyFreedToKeepsFewBlocksWithTime) {
   std::vector<void*> blocks = allocate_many(20'000);
   const auto free_some = [&] {
