@@ -1,7 +1,9 @@
 # What `make install` puts where, and the names other projects link:
 #   tarn::tarn    the API alone (libtarn_core), include/tarn/*.h
 #   tarn::malloc  the API and every entry point of malloc and operator new (libtarn)
-# each also as tarn::tarn_static and tarn::malloc_static. They are the same after find_package(tarn), after
+# each also as tarn::tarn_static and tarn::malloc_static, and
+#   tarn::hardened  libtarn-hardened, which has the same as libtarn and stops at misuse.
+# They are the same after find_package(tarn), after
 # FetchContent and after add_subdirectory. The command, its manual page and its plot script are tools/tarn's.
 include(CMakePackageConfigHelpers)
 
@@ -29,12 +31,13 @@ tarn_public_library(tarn_core_shared tarn)
 tarn_public_library(tarn_core_static tarn_static)
 tarn_public_library(tarn_malloc_shared malloc)
 tarn_public_library(tarn_malloc_static malloc_static)
+tarn_public_library(tarn_hardened_shared hardened)
 
 # One name of each file of entry points, asked for by whoever links them. \why a program that calls malloc
 # through other libraries alone would leave the archive's members out, and under --as-needed the shared
 # library too.
 set(tarn_entry_points -Wl,--undefined=malloc -Wl,--undefined=mallinfo2 -Wl,--undefined=_Znwm)
-foreach(target tarn_malloc_shared tarn_malloc_static)
+foreach(target tarn_malloc_shared tarn_malloc_static tarn_hardened_shared)
   if(TARGET ${target})
     target_link_options(${target} INTERFACE ${tarn_entry_points})
   endif()
@@ -60,7 +63,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/tools/valgrind/tarn.supp DESTINATION ${CMAKE
 # gdb finds a library's printers by the library's path, below its own share/gdb/auto-load.
 set(gdb_files ${PROJECT_SOURCE_DIR}/tools/gdb/tarn_gdb.py ${PROJECT_SOURCE_DIR}/tools/gdb/tarn_records.py)
 install(FILES ${gdb_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/tarn)
-foreach(target tarn_core_shared tarn_malloc_shared)
+foreach(target tarn_core_shared tarn_malloc_shared tarn_hardened_shared)
   if(TARGET ${target})
     set(auto_load "${CMAKE_INSTALL_DATADIR}/gdb/auto-load\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}")
     list(GET gdb_files 0 printers)
@@ -95,15 +98,19 @@ else()
   set(pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
   set(pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
+# tarn_pc_file(NAME LIBRARIES DESCRIPTION [FLAGS of the compiler])
 function(tarn_pc_file name libraries description)
+  list(JOIN ARGN " " flags)
   configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/tarn.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pc_dir})
 endfunction()
 tarn_pc_file(tarn "-ltarn_core" "${PROJECT_DESCRIPTION}")
 if(TARGET tarn_malloc_shared)
-  list(JOIN tarn_entry_points " " flags)
-  tarn_pc_file(tarn-malloc "${flags} -ltarn"
+  list(JOIN tarn_entry_points " " entry_points)
+  tarn_pc_file(tarn-malloc "${entry_points} -ltarn"
                "${PROJECT_DESCRIPTION}, in the place of malloc and operator new")
+  tarn_pc_file(tarn-hardened "${entry_points} -ltarn-hardened"
+               "${PROJECT_DESCRIPTION}, hardened, in the place of malloc" " -DTARN_HARDENED=1")
 endif()
 
 if(TARN_BUILD_TESTS)

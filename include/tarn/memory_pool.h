@@ -13,26 +13,31 @@ namespace TARN_NAMESPACE {
 
 namespace detail {
 
+/// \returns the class of the smallest requests. A block of 8 bytes has no room for a guard.
+TARN_INLINE SizeClass class_of_tiny() { return class_of_index(kIsHardened ? 1 : kTinyBin); }
+
 /// \returns the offset of the record that serves a size. \pre the size is tiny, or above kSmallLimit and at
 /// most kSteppedLimit.
 TARN_INLINE std::size_t record_of_step(std::size_t size) {
-  const SizeClass size_class =
-      size <= kTinyLimit ? class_of_index(kTinyBin) : class_of_step[(size + 63) / 64];
+  const SizeClass size_class = size <= kTinyLimit ? class_of_tiny() : class_of_step[(size + 63) / 64];
   return index_of_class(size_class) * sizeof(Record);
 }
 TARN_INLINE bool is_tiny_or_stepped(std::size_t size) {
   return size - (kTinyLimit + 1) >= kSmallLimit - kTinyLimit;
 }
-TARN_INLINE std::size_t record_of_small(std::size_t size) { return (size + 15) & ~std::size_t{15}; }
+TARN_INLINE std::size_t record_of_small(std::size_t size) {
+  return ((size + 15) & ~std::size_t{15}) * (sizeof(Record) / 16);
+}
 
 /// Pops a block from the given cache, or calls the slow door when the magazine is empty. \why a reference:
 /// the pointer is then loaded only where it is needed.
 template <auto kSlowDoor>
 TARN_INLINE void* allocate_from(ThreadCache* const& cache, std::size_t size) {
-  std::size_t record = record_of_small(size);
-  if (is_tiny_or_stepped(size)) [[unlikely]] {
-    if (size > kSteppedLimit) return kSlowDoor(size);
-    record = record_of_step(size);
+  const std::size_t bytes = size + kGuardBytes;  // modulo 2^64 the largest sizes become tiny
+  std::size_t record = record_of_small(bytes);
+  if (is_tiny_or_stepped(bytes)) [[unlikely]] {
+    if (size > kSteppedLimit - kGuardBytes) return kSlowDoor(size);
+    record = record_of_step(bytes);
   }
   if (void* const block = pop(load_cache(cache), record)) [[likely]]
     return block;

@@ -119,8 +119,19 @@ bool may_take_batch(const ThreadHeap* heap, std::size_t size) {
 
 }  // namespace
 
+namespace {
+
+std::size_t allocate_one_by_one(std::size_t size, std::size_t count, void** blocks, std::size_t taken) {
+  while (taken < count && (blocks[taken] = allocate(size)) != nullptr) ++taken;
+  if (taken < count) errno = ENOMEM;
+  return taken;
+}
+
+}  // namespace
+
 std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) noexcept {
   std::size_t taken = 0;
+  if constexpr (detail::kIsHardened) return allocate_one_by_one(size, count, blocks, taken);
   // As a hit: where the records are hidden, or the options not read yet, all are empty.
   if (size <= detail::kMediumLimit) taken = pop_batch(class_of_size(size), count, blocks);
   if (taken == count) return taken;
@@ -130,17 +141,24 @@ std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) n
     answer_limits();
   }
   // One by one in a scope and above the classes, and where none was left: a single call tries harder.
-  while (taken < count && (blocks[taken] = allocate(size)) != nullptr) ++taken;
-  if (taken < count) errno = ENOMEM;
-  return taken;
+  return allocate_one_by_one(size, count, blocks, taken);
 }
+
+namespace {
+
+// In the hardened library each is a hit.
+void deallocate_alone(void* block) {
+  detail::kIsHardened ? deallocate(block) : detail::deallocate_slow(block);
+}
+
+}  // namespace
 
 // As many hits, but for the record: blocks of one class in a row push to it with one store of its top.
 void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
   for (std::size_t i = 0; i < count;) {
-    const std::size_t pushed = push_batch(blocks + i, count - i);
+    const std::size_t pushed = detail::kIsHardened ? 0 : push_batch(blocks + i, count - i);
     i += pushed;
-    if (pushed == 0) detail::deallocate_slow(blocks[i++]);  // it may give the record another magazine
+    if (pushed == 0) deallocate_alone(blocks[i++]);  // it may give the record another magazine
   }
 }
 

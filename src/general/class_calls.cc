@@ -2,6 +2,7 @@
 // or a pool's if the thread has no heap, or is sampled. A freed block goes to the owner that its page names.
 #include "general/class_calls.h"
 
+#include "central/guarded.h"
 #include "central/owners.h"
 #include "central/slabs/return_blocks.h"
 #include "central/slabs/slab.h"
@@ -36,7 +37,8 @@ void* allocate_without_heap(SizeClass size_class, ReturnedPages& returned) {
   SlabOwner& owner = owner_without_heap(size_class);
   os::LockGuard guard(owner.mutex);
   void* block = nullptr;
-  return take_blocks_locked(owner, size_class, &block, 1, returned) == 1 ? block : nullptr;
+  return take_blocks_locked(owner, size_class, &block, 1, returned) == 1 ? begin_guarded(size_class, block)
+                                                                         : nullptr;
 }
 
 void* allocate_from_heap(ThreadHeap& heap, SizeClass size_class, std::size_t size, ReturnedPages& returned) {
@@ -44,8 +46,9 @@ void* allocate_from_heap(ThreadHeap& heap, SizeClass size_class, std::size_t siz
   void* block = nullptr;
   if (!thread_limits.check_every_free) {
     block = allocate(heap, size_class, returned);
-  } else if (take_blocks(heap, size_class, &block, 1, returned) == 0) {
-    block = nullptr;
+  } else {
+    block =
+        take_blocks(heap, size_class, &block, 1, returned) == 0 ? nullptr : begin_guarded(size_class, block);
   }
   if (counts_calls(&heap) && block != nullptr) count_allocation(*heap.calls, size_class, size);
   return block;
@@ -71,8 +74,21 @@ std::uint64_t number_of_pool(SizeClass size_class) {
     os::LockGuard guard(owner->mutex);
     if (take_blocks_locked(*owner, size_class, &block, 1, returned) == 0) return nullptr;
   }
+  begin_guarded(size_class, block);
   observation.note_allocated(block, size, number_of_pool(size_class));
   return block;
+}
+
+// As a hit does, but of any address: it first finds out whether a block begins there.
+// Stops the process where a guard would be read behind the slab: the address is no block's.
+void check_place(void* block, SizeClass size_class) {
+  BlockIndex index{};
+  if (has_guards(size_class)) slab_of_block(block, &index);
+}
+
+void check_and_end_guarded(void* block, SizeClass size_class) {
+  check_place(block, size_class);
+  end_guarded(size_class, block);
 }
 
 // A block for a watched thread: of its own if a sample falls on it, else one that the thread has cached.
@@ -94,6 +110,7 @@ void* allocate_watched(ThreadHeap* heap, SizeClass size_class, std::size_t size)
   }
   SlabOwner* const owner = page_map.find(block)->owner.load(std::memory_order_acquire);
   if (owner == nullptr || !owner->is_sampled) return false;
+  check_and_end_guarded(block, size_class);
   observation.note_freed(block);
   ReturnedPages returned;
   os::LockGuard guard(owner->mutex);
@@ -136,8 +153,12 @@ void deallocate_in_class(void* block, SizeClass size_class) {
   if (thread_limits.check_every_free) return deallocate_checked(block);
   ThreadHeap* const heap = heap_of_this_thread();
   ReturnedPages returned;
-  if (heap != nullptr) return deallocate(*heap, block, size_class, returned);
+  if (heap != nullptr) {
+    check_place(block, size_class);
+    return deallocate(*heap, block, size_class, returned);
+  }
   // A thread without a heap: it has called too rarely so far, memory was refused, or it has ended.
+  check_and_end_guarded(block, size_class);
   SlabOwner& owner = owner_without_heap(size_class);
   os::LockGuard guard(owner.mutex);
   return_blocks(&owner, &block, 1, returned);
@@ -164,6 +185,7 @@ void deallocate_checked(void* block) {
     // The slab may have moved before its owner's mutex was taken.
     if (slab->owner.load(std::memory_order_acquire) != owner) continue;
     if (is_marked_free_locked(*slab, index)) stop_at_block(*slab, "double free", block);
+    end_guarded(slab->size_class.load(std::memory_order_relaxed), block);
     return return_blocks(owner, &block, 1, returned);
   }
 }

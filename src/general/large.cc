@@ -6,10 +6,12 @@
 
 #include "central/cached/cached_spans.h"
 #include "central/owners.h"
+#include "general/hardened/large_guards.h"
 #include "general/options/memory_limits.h"
 #include "general/options/setup.h"
 #include "os/fatal.h"
 #include "os/memory/memory.h"
+#include "os/process/process.h"
 #include "page/give_back/page_cache.h"
 #include "page/spans.h"
 #include "thread/observation/observation.h"
@@ -123,13 +125,20 @@ bool move_chunks(char* from, char* to, std::size_t bytes) {
   return all_moved;
 }
 
+constexpr std::size_t largest_large() {
+  // The pages of a guarded block are counted in 32 bits.
+  return detail::kIsHardened ? std::size_t{1} << 43 : kLargestRequest;
+}
+
 }  // namespace
+
+std::size_t step_of_large() { return detail::kIsHardened ? os::page_bytes() : kPageBytes; }
 
 std::size_t room_to_grow(std::size_t size) { return size < kMostRoom ? size : kMostRoom; }
 
 Span* allocate_large(std::size_t size, std::size_t alignment, std::size_t room, Density density) {
-  if (size > kLargestRequest || alignment > kLargestRequest) return nullptr;
-  const SpanRequest request{.pages = pages_for(size == 0 ? 1 : size),
+  if (size > largest_large() || alignment > kLargestRequest) return nullptr;
+  const SpanRequest request{.pages = pages_for((size == 0 ? 1 : size) + 2 * large_guard_bytes()),
                             .kind = SpanKind::kLarge,
                             .density = density,
                             .alignment = alignment < kPageBytes ? kPageBytes : alignment,
@@ -138,7 +147,9 @@ Span* allocate_large(std::size_t size, std::size_t alignment, std::size_t room, 
   if (span == nullptr) span = take_within_limits([&] { return allocate_span(request); });
   // Spans that owners cache count against the limit and hold pages: the last that can be given up.
   if (span == nullptr && owners.end_all_cached_spans()) span = allocate_span(request);
-  if (span != nullptr) note_begin(*span);
+  if (span == nullptr) return nullptr;
+  if constexpr (detail::kIsHardened) place_between_guards(*span, size == 0 ? 1 : size, alignment);
+  note_begin(*span);
   return span;
 }
 
@@ -172,15 +183,18 @@ void deallocate_large(Span* span, void* block) {
   memory_limit.note_freed();
   note_end(*span);
   forget_sample(*span);
+  if constexpr (detail::kIsHardened) return quarantine_large(*span, returned);
   cache_or_free(span, returned);
 }
 
 bool resize_large(Span* span, std::size_t size) {
-  if (size > kLargestRequest) return false;
+  if (size > largest_large()) return false;
   ReturnedPages returned;
   const std::size_t before = span->bytes();
-  const PageCount pages = pages_for(size);
-  const auto resize = [&] { return resize_span(span, pages, returned); };
+  const auto resize = [&] {
+    return detail::kIsHardened ? resize_between_guards(*span, size, returned)
+                               : resize_span(span, pages_for(size), returned);
+  };
   static_cast<void>(MemoryLimit::take_refusal());  // of a request that was served in another way
   if (!resize() && !(has_found_memory() && resize()) && !(end_cached() && resize())) return false;
   note(0, span->bytes() - before);
@@ -188,7 +202,27 @@ bool resize_large(Span* span, std::size_t size) {
   return true;
 }
 
+namespace {
+
+// A block between guards is an area of the kernel's map of its own, and moves as one.
+Span* move_between_guards(Span* span, std::size_t size) {
+  constexpr std::size_t kWorthAnArea = std::size_t{1} << 20;
+  const std::size_t usable = usable_bytes_of_large(*span);
+  if (usable < kWorthAnArea || size < usable || os::address_space_limit() != SIZE_MAX) return nullptr;
+  Span* const moved = allocate_large(size, kLargeAlignment, room_to_grow(size), density_of_written(size));
+  if (moved == nullptr) return nullptr;
+  if (!os::move_pages(span->start, moved->start, usable)) std::memcpy(moved->start, span->start, usable);
+  ReturnedPages returned;
+  note_end(*span);
+  move_sample(*span, *moved);
+  quarantine_large(*span, returned);
+  return moved;
+}
+
+}  // namespace
+
 Span* move_large(Span* span, std::size_t size) {
+  if constexpr (detail::kIsHardened) return move_between_guards(span, size);
   const std::size_t bytes = span->bytes(), moved_bytes = bytes & ~(kChunkBytes - 1);
   if (bytes < kWorthMoving || size < bytes || address_of(span->start) % kChunkBytes != 0) return nullptr;
   // Under this limit the kernel would count both ranges and refuse the move.

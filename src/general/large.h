@@ -8,6 +8,10 @@
 
 namespace tarn::internal {
 
+/// How a large block is aligned that need not be: to a page; in the hardened library, where a guard stands
+/// before it, to the smallest OS page.
+inline constexpr std::size_t kLargeAlignment = detail::kIsHardened ? 4096 : kPageBytes;
+
 /// \param alignment bytes, a power of two.
 /// \param room bytes that should be free behind a block that is growing.
 /// \returns nullptr when memory is refused; else the span: its start is the block; span->is_zeroed: no page
@@ -19,6 +23,9 @@ Span* allocate_large(std::size_t size, std::size_t alignment, std::size_t room =
 /// is refused. \param is_zeroed not nullptr: of a block that must be zeroed; \post the span's.
 void* allocate_large_block(std::size_t size, std::size_t alignment, std::size_t room = 0,
                            bool* is_zeroed = nullptr);
+
+/// \returns what the usable bytes of a large block are a multiple of.
+std::size_t step_of_large();
 
 /// \returns the room for a block that has grown to `size` bytes once and will probably grow again.
 std::size_t room_to_grow(std::size_t size);

@@ -50,10 +50,11 @@ bool takes_this_block_from_malloc() {
   const SlowDoor door;
   if (scope_pool() != nullptr) [[unlikely]]
     return allocate_in_scope(size, size <= detail::kTinyLimit ? detail::kTinyLimit : 16);
-  if (size > detail::kMediumLimit) return allocate_large_block(size, kPageBytes);
+  const std::size_t bytes = with_guard(size);
+  if (bytes > detail::kMediumLimit) return allocate_large_block(size, kLargeAlignment);
   ThreadHeap* const heap = heap_of_this_thread();  // also reads the options, which choose the classes
   const SizeClass size_class =
-      size <= detail::kSmallLimit ? class_that_serves(heap, detail::bin_of(size)) : class_of_size(size);
+      bytes <= detail::kSmallLimit ? class_that_serves(heap, detail::bin_of(bytes)) : class_of_size(bytes);
   // A request that another bin's class serves finds its blocks in the record of that class.
   if (void* const block = pop_own(size_class)) return block;
   return allocate_in_class(heap, size_class, size);
@@ -61,8 +62,9 @@ bool takes_this_block_from_malloc() {
 
 [[gnu::noinline]] void* allocate_missed(std::size_t size) {
   // A hit, of sizes that callers do not look up inline. A scope hides the records.
-  if (size > detail::kSteppedLimit && size <= detail::kMediumLimit)
-    if (void* const block = pop_own(class_of_size(size))) return block;
+  if (const std::size_t bytes = with_guard(size);
+      bytes > detail::kSteppedLimit && bytes <= detail::kMediumLimit)
+    if (void* const block = pop_own(class_of_size(bytes))) return block;
   if (takes_this_block_from_malloc()) [[unlikely]]
     return allocate_from_malloc(size, 16);
   return allocate_behind_door(size);
@@ -81,10 +83,11 @@ bool takes_this_block_from_malloc() {
 // A watched thread's hit, in the records that the inlined path does not see.
 // \returns nullptr where a sample falls on the call, or the record has no block.
 TARN_INLINE void* pop_hidden(const ThreadHeap& heap, std::size_t size) {
-  std::size_t record = detail::record_of_small(size);
-  if (detail::is_tiny_or_stepped(size)) [[unlikely]] {
-    if (size > detail::kSteppedLimit) return nullptr;
-    record = detail::record_of_step(size);
+  const std::size_t bytes = with_guard(size);
+  std::size_t record = detail::record_of_small(bytes);
+  if (detail::is_tiny_or_stepped(bytes)) [[unlikely]] {
+    if (bytes > detail::kSteppedLimit) return nullptr;
+    record = detail::record_of_step(bytes);
   }
   const std::int64_t left = this_thread.bytes_to_sample - static_cast<std::int64_t>(size);
   if (left <= 0) [[unlikely]]
@@ -171,9 +174,11 @@ namespace {
 [[gnu::noinline]] void* allocate_aligned_behind_door(std::size_t size, std::size_t alignment) {
   const SlowDoor door;
   if (scope_pool() != nullptr) return allocate_in_scope(size, alignment);
-  if (size > detail::kMediumLimit && alignment <= kPageBytes) return allocate_large_block(size, kPageBytes);
+  const std::size_t bytes = with_guard(size);
+  if (bytes > detail::kMediumLimit && alignment <= kLargeAlignment)
+    return allocate_large_block(size, kLargeAlignment);
   set_up_once();  // the classes must be known
-  const SizeClass size_class = aligned_class_of(kClassesInUse, size, alignment);
+  const SizeClass size_class = aligned_class_of(kClassesInUse, bytes, alignment);
   if (size_class == SizeClass::kNone) return allocate_large_block(size, alignment);
   return allocate_in_class(heap_of_this_thread(), size_class, size);
 }
@@ -203,9 +208,10 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
   }
   if (alignment <= 16) return allocate(size < alignment ? alignment : size);
   // A hit. Where the records are hidden, or the options not read yet, all are empty.
-  const SizeClass size_class = alignment == 64 && size - 1 < detail::kSteppedLimit
-                                   ? class_of_aligned_step[(size + 63) / 64]
-                                   : aligned_class_of(kClassesInUse, size, alignment);
+  const std::size_t bytes = with_guard(size);
+  const SizeClass size_class = alignment == 64 && bytes - 1 < detail::kSteppedLimit
+                                   ? class_of_aligned_step[(bytes + 63) / 64]
+                                   : aligned_class_of(kClassesInUse, bytes, alignment);
   if (void* const block = pop_own(size_class)) return block;
   return allocate_aligned_slow(size, alignment);
 }
@@ -214,7 +220,7 @@ namespace {
 
 [[gnu::noinline]] void* allocate_large_zeroed(std::size_t bytes, bool* is_zeroed) {
   const SlowDoor door;
-  return allocate_large_block(bytes, kPageBytes, 0, is_zeroed);
+  return allocate_large_block(bytes, kLargeAlignment, 0, is_zeroed);
 }
 
 void* allocate_zeroed_bytes(std::size_t bytes) {
@@ -222,7 +228,10 @@ void* allocate_zeroed_bytes(std::size_t bytes) {
   void* const block = bytes <= detail::kMediumLimit || scope_pool() != nullptr || takes_blocks_from_malloc()
                           ? allocate(bytes)
                           : allocate_large_zeroed(bytes, &is_zeroed);
-  return block == nullptr || is_zeroed ? block : std::memset(block, 0, bytes);
+  // In the hardened library a block of a class is zeros but for its guard.
+  const bool is_zero = is_zeroed || (detail::kIsHardened && with_guard(bytes) <= detail::kMediumLimit &&
+                                     scope_pool() == nullptr && !takes_blocks_from_malloc());
+  return block == nullptr || is_zero ? block : std::memset(block, 0, bytes);
 }
 
 [[gnu::noinline]] void* allocate_zeroed_recorded(std::size_t bytes) {

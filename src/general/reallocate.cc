@@ -2,6 +2,9 @@
 #include <cstring>
 
 #include "base/wipe.h"
+#include "central/guarded.h"
+#include "central/slabs/slab.h"
+#include "general/hardened/large_guards.h"
 #include "general/large.h"
 #include "general/options/setup.h"
 #include "general/pools/pool_registry.h"
@@ -24,8 +27,8 @@ SizeClass class_of(const Span& slab) { return slab.size_class.load(std::memory_o
 bool is_start_of_block(const Span& span, const void* block) {
   const std::size_t offset = address_of(block) - address_of(span.start);
   if (!is_slab(&span)) return offset == 0;
-  const BlockIndex index = index_of_offset(static_cast<std::uint32_t>(offset), span.reciprocal);
-  return number_of(index) * std::size_t{span.stride} == offset;
+  BlockIndex index{};
+  return place_in_slab(span, block, &index) == AddressIs::kBlock;
 }
 
 Span* span_of_block(const void* block) {
@@ -38,8 +41,13 @@ Span* span_of_block(const void* block) {
 
 std::size_t usable_bytes(const Span& span, const void* block) {
   if (PoolHeader* const pool = asked_pool(span)) return pool->operations->usable_size(*pool, block);
-  if (!is_slab(&span)) return span.bytes();
-  return geometry_of(*span.owner.load(std::memory_order_acquire), class_of(span)).block_bytes;
+  if (!is_slab(&span)) return usable_bytes_of_large(span);
+  const SlabOwner& owner = *span.owner.load(std::memory_order_acquire);
+  return geometry_of(owner, class_of(span)).block_bytes - (owner.is_of_pool ? 0 : detail::kGuardBytes);
+}
+
+std::size_t usable_bytes_of(SizeClass size_class) {
+  return class_geometry[size_class].block_bytes - (is_private_class(size_class) ? 0 : detail::kGuardBytes);
 }
 
 // A block that has grown to this size will mostly grow again, which a span of its own does in place. Smaller
@@ -49,7 +57,7 @@ constexpr std::size_t kGrowsInPlace = 128 * 1024;
 // Behind a door of its own: a hit that moves its block comes here without one.
 [[gnu::noinline]] void* allocate_to_grow(std::size_t size) {
   const SlowDoor door;
-  return allocate_large_block(size, kPageBytes, room_to_grow(size));
+  return allocate_large_block(size, kLargeAlignment, room_to_grow(size));
 }
 
 void* move_by_copy(void* block, std::size_t old_bytes, std::size_t size) {
@@ -93,7 +101,7 @@ bool may_stay(SizeClass size_class, std::size_t usable, std::size_t size) {
   if (size > usable) return false;
   if (is_private_class(size_class)) return true;  // a pool of one size
   if (size > detail::kSmallLimit) return size >= usable / 2;
-  const Bin bin = detail::bin_of(size);
+  const Bin bin = detail::bin_of(with_guard(size));
   if (detail::class_of_bin[bin] == size_class) return true;
   return rare_class_of_bin[bin] == size_class && is_rare(this_heap(), bin);
 }
@@ -123,6 +131,7 @@ void count_reallocation() {
   if (PoolHeader* const pool = asked_pool(*span)) return reallocate_of_pool(*pool, block, size);
   const std::size_t usable = usable_bytes(*span, block);
   if (is_slab(span)) {
+    check_guarded(class_of(*span), block);
     if (may_stay(class_of(*span), usable, size)) return block;
   } else if (size >= kGrowsInPlace / 2) {  // sizes that swing about the limit are not copied each time
     if (void* const resized = reallocate_large(span, size)) return resized;
@@ -182,9 +191,10 @@ void* reallocate(void* block, std::size_t size) noexcept {
   const Span& slab = *page_map.find(block);
   if (!is_start_of_block(slab, block)) os::fatal("use of a pointer into a block", block);
   const SizeClass size_class = class_of_record(record);
+  check_guarded(size_class, block);
   if (is_private_class(size_class) && private_class(size_class).owner->asks_pool)
     return reallocate_slow(block, size);
-  const std::size_t usable = class_geometry[size_class].block_bytes;
+  const std::size_t usable = usable_bytes_of(size_class);
   return may_stay(size_class, usable, size) ? block : move_by_copy(block, usable, size);
 }
 
@@ -192,13 +202,14 @@ std::size_t usable_size(const void* block) noexcept {
   const detail::RecordPlace record = record_that_takes(block);
   if (record == detail::RecordPlace::kNone) [[unlikely]]
     return usable_size_slow(block);
-  return class_geometry[class_of_record(record)].block_bytes;
+  return usable_bytes_of(class_of_record(record));
 }
 
 std::size_t good_size(std::size_t size) noexcept {
   set_up_once();
-  if (size <= detail::kMediumLimit) return class_geometry[class_of_size(size)].block_bytes;
-  return size > SIZE_MAX - kPageBytes ? size : round_up(size, kPageBytes);
+  if (const std::size_t bytes = with_guard(size); bytes <= detail::kMediumLimit)
+    return usable_bytes_of(class_of_size(bytes));
+  return size > SIZE_MAX - kPageBytes ? size : round_up(size, step_of_large());
 }
 
 }  // namespace TARN_NAMESPACE

@@ -1,5 +1,6 @@
 // Calls for the pool as a whole: give memory back, and make memory ready.
 #include "central/owners.h"
+#include "general/hardened/large_guards.h"
 #include "general/options/memory_limits.h"
 #include "general/options/setup.h"
 #include "general/pools/pool_registry.h"
@@ -25,6 +26,7 @@ std::size_t trim(std::size_t keep) noexcept {
   }
   registry.return_all_left(Registry::Left::kAll);
   pool_registry.release_unused();
+  end_quarantine();
   page_cache.keep_nothing();
   const std::size_t scavenged = owners.trim_all();
   const std::size_t dirty = page_cache.dirty_bytes();

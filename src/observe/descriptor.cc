@@ -213,6 +213,7 @@ class ObservedLayout {
       TARN_RECORD("magazine", Magazine),
       TARN_FIELD("magazine.blocks", Magazine, blocks),
       TARN_FIELD("magazine.room", Magazine, room),
+      TARN_FIELD("magazine.reserve", Magazine, reserve),
       TARN_FIELD("cache.records", ThreadCache, of_bins),
       TARN_FIELD("cache.thread_number", ThreadCache, thread_number),
       TARN_RECORD("record", Record),

@@ -6,6 +6,8 @@
 #include "central/cached/cached_blocks.h"
 #include "central/cached/depot.h"
 #include "central/owners.h"
+#include "general/hardened/large_guards.h"
+#include "general/large.h"
 #include "page/give_back/page_cache.h"
 #include "page/spans/page_map.h"
 #include "thread/magazine.h"
@@ -48,7 +50,8 @@ __attribute__((no_sanitize("thread"))) std::size_t large_pages(const Span* span,
   __atomic_load(&span->start, &start, __ATOMIC_RELAXED);
   std::atomic_thread_fence(std::memory_order_acquire);
   const std::size_t count = number_of(pages);
-  if (kind != SpanKind::kLarge || start != region.start + page * kPageBytes) return 0;
+  if (kind != SpanKind::kLarge || start - address_of(start) % kPageBytes != region.start + page * kPageBytes)
+    return 0;
   if (count == 0 || count > page_count - page) return 0;
   return span_at(region, page) == span && span_at(region, page + count - 1) == span ? count : 0;
 }
@@ -57,8 +60,15 @@ std::size_t add_large(const Span* span, const Region& region, std::size_t page, 
                       LivePicture& picture) {
   const std::size_t pages = large_pages(span, region, page, page_count);
   if (pages == 0) return 1;
-  char* const start = region.start + page * kPageBytes;
-  picture.add({start, 1, pages * kPageBytes, kPageBytes, SizeClass::kNone});
+  char* start = region.start + page * kPageBytes;
+  std::size_t bytes = pages * kPageBytes;
+  if constexpr (detail::kIsHardened) {  // what lies between its guards, once they are there
+    char* const end = start + bytes;
+    __atomic_load(&span->start, &start, __ATOMIC_RELAXED);
+    bytes = usable_bytes_of_large(*span);
+    if (bytes == 0 || start > end || bytes > static_cast<std::size_t>(end - start)) return pages;
+  }
+  picture.add({start, 1, bytes, kPageBytes, SizeClass::kNone});
   return pages;
 }
 

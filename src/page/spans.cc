@@ -43,7 +43,7 @@ void free_moved_span(Span* span, PageCount moved, ReturnedPages& returned) {
   page_map.clear(span);
   span_store.give_back(span);
   page_cache.free_pages(start, moved, PageState::kClean);
-  if (pages != moved) page_cache.free_pages(start + bytes_of(moved), pages - moved, PageState::kDirty);
+  if (pages != moved) free_used_pages(start + bytes_of(moved), pages - moved);
   returned.note_given_back(bytes_of(pages - moved));
 }
 
@@ -51,7 +51,7 @@ bool resize_span(Span* span, PageCount pages, ReturnedPages& returned) {
   const PageCount old_pages = span->pages;
   if (pages > old_pages) {
     bool is_zeroed = false;
-    if (!page_cache.try_extend(span->start + bytes_of(old_pages), pages - old_pages, &is_zeroed))
+    if (!page_cache.try_extend(span->first_page() + bytes_of(old_pages), pages - old_pages, &is_zeroed))
       return false;
     span->pages = pages;
     page_map.set_pages(span, number_of(old_pages), pages - old_pages);
@@ -59,7 +59,7 @@ bool resize_span(Span* span, PageCount pages, ReturnedPages& returned) {
     // The map first: once they are free, the pages may be another span's.
     page_map.clear_pages(span, number_of(pages), old_pages - pages);
     span->pages = pages;
-    page_cache.free_pages(span->start + bytes_of(pages), old_pages - pages, PageState::kDirty);
+    free_used_pages(span->first_page() + bytes_of(pages), old_pages - pages);
     returned.note_given_back(bytes_of(old_pages - pages));
   }
   return true;

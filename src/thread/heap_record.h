@@ -43,7 +43,7 @@ extern EmptyCache empty_cache;
 namespace tarn::internal {
 
 /// The array behind a record. blocks[0] is nullptr; room for `room` blocks follows, of which `capacity` are
-/// used.
+/// used. In the hardened library `reserve` slots lie before it, each with a block or nullptr.
 struct Magazine {
   void** blocks;
   std::uint16_t room;
@@ -53,6 +53,7 @@ struct Magazine {
   bool has_flushed;            // at least once
   bool was_missed;             // since the last look with time; and so for the next
   bool was_refilled;
+  std::uint8_t reserve;  // slots; constant while there is an array
   bool serves;           // was refilled since the last look for idle classes
   const void* top_seen;  // the block on top at the last look with time
 };
@@ -163,6 +164,9 @@ struct ThreadLimits {
   bool count_calls = false;
 };
 inline constinit ThreadLimits thread_limits{};
+
+/// Whether each free of a block of a pool looks at the bits of its slab: nothing of a pool is cached then.
+inline bool checks_pools() { return detail::kIsHardened || thread_limits.check_every_free; }
 
 /// The mutexes of a heap and of its home: so blocks of the magazines can return.
 class HeapGuard {

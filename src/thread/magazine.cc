@@ -37,10 +37,20 @@ constexpr unsigned kMissesOfABusyClass = 32;
 // at most so many blocks.
 constexpr std::size_t kShareAfterAPeak = 32;
 constexpr unsigned kMostAfterAPeak = 62;  // and one that its class may miss
-static_assert((kLargestMagazine + 1) * sizeof(void*) <= Metadata::kLargestReused);
+constexpr unsigned kLargestReserve = detail::kIsHardened ? 16 : 0;
+static_assert((kLargestReserve + kLargestMagazine + 1) * sizeof(void*) <= Metadata::kLargestReused);
 constexpr unsigned kRoomAfterAPeak = 2;
 
-std::size_t record_bytes(unsigned capacity) { return (capacity + 1) * sizeof(void*); }
+// Of an array: the reserve, the end, and the slots.
+std::size_t array_bytes(unsigned reserve, unsigned capacity) {
+  return (reserve + 1 + capacity) * sizeof(void*);
+}
+
+// A power of two of slots, or none. What waits there is free memory that nobody may use: so few large blocks.
+unsigned reserve_slots(const ClassGeometry& geometry) {
+  if (!detail::kIsHardened) return 0;
+  return geometry.block_bytes <= 512 ? kLargestReserve : geometry.block_bytes <= 4096 ? 4 : 1;
+}
 
 std::size_t share_of_a_sharing_thread() {
   const std::size_t threads = heaps_in_use.load(std::memory_order_relaxed);
@@ -104,16 +114,18 @@ void set_capacity(ThreadHeap& heap, SizeClass size_class, unsigned capacity, uns
 bool resize(ThreadHeap& heap, SizeClass size_class, unsigned capacity) {
   Magazine& magazine = heap.magazines.made(size_class);
   const unsigned count = count_of(heap, size_class);
-  void** const blocks = static_cast<void**>(metadata.allocate(record_bytes(capacity)));
-  if (blocks == nullptr) return false;
-  blocks[0] = nullptr;
-  for (unsigned i = 1; i <= count; ++i) blocks[i] = magazine.blocks[i];
-  void** const old_blocks = magazine.blocks;
+  const unsigned reserve = reserve_slots(class_geometry[size_class]);
+  auto* const array = static_cast<void**>(metadata.allocate(array_bytes(reserve, capacity)));
+  if (array == nullptr) return false;
+  void** const old_array = array_of(magazine);
   const unsigned old_room = magazine.room;
-  magazine.blocks = blocks;
+  // Without an array there is nothing in the reserve, and no block.
+  for (unsigned i = 0; i < reserve + 1 + count; ++i) array[i] = old_array == nullptr ? nullptr : old_array[i];
+  magazine.blocks = array + reserve;
+  magazine.reserve = static_cast<std::uint8_t>(reserve);
   magazine.room = static_cast<std::uint16_t>(capacity);
   set_capacity(heap, size_class, capacity, count);
-  if (old_blocks != nullptr) metadata.free(old_blocks, record_bytes(old_room));
+  if (old_array != nullptr) metadata.free(old_array, array_bytes(reserve, old_room));
   return true;
 }
 
@@ -132,6 +144,16 @@ void return_from_magazine(ThreadHeap& heap, SizeClass size_class, void* const* b
   const bool is_locked = owner.mutex.try_lock();
   return_blocks(is_locked ? &owner : nullptr, blocks, count, returned);
   if (is_locked) owner.mutex.unlock();
+}
+
+void return_reserve(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
+  const Magazine& magazine = heap.magazines.at(size_class);
+  for (void** slot = array_of(magazine); slot != magazine.blocks; ++slot) {
+    void* const block = *slot;
+    if (block == nullptr) continue;
+    *slot = nullptr;  // first: a call that is left half way loses the block rather than hand it out twice
+    return_from_magazine(heap, size_class, &block, 1, returned);
+  }
 }
 
 unsigned capacity_after_a_peak(const SlabOwner& owner, const ClassGeometry& geometry) {
@@ -153,7 +175,8 @@ unsigned most_capacity(const ThreadHeap& heap, SizeClass size_class) {
 
 bool prepare_magazine(ThreadHeap& heap, SizeClass size_class) {
   if (is_private_class(size_class) &&
-      private_class(size_class).owner->no_magazines.load(std::memory_order_seq_cst) != 0)
+      (detail::kIsHardened ||
+       private_class(size_class).owner->no_magazines.load(std::memory_order_seq_cst) != 0))
     return false;
   Magazine* const made = heap.magazines.make(size_class);
   if (made == nullptr) return false;
@@ -191,6 +214,7 @@ unsigned return_newest_blocks(ThreadHeap& heap, SizeClass size_class, unsigned m
 unsigned shrink_idle_magazine(ThreadHeap& heap, SizeClass size_class, unsigned most,
                               ReturnedPages& returned) {
   const unsigned gone = return_newest_blocks(heap, size_class, most, returned);
+  if (gone < most) return_reserve(heap, size_class, returned);
   const unsigned capacity = heap.magazines.at(size_class).capacity;
   if (count_of(heap, size_class) == 0 && capacity > 1) resize(heap, size_class, capacity / 2);
   return gone;
@@ -217,11 +241,10 @@ unsigned shrink_unrefilled_magazine(ThreadHeap& heap, SizeClass size_class, unsi
 }
 
 unsigned count_left(const ThreadHeap& heap, SizeClass size_class) {
-  const unsigned count = count_of(heap, size_class);
-  if (heap.visit.load(std::memory_order_relaxed) != Visit::kTaken) return count;
+  if (!detail::kIsHardened && heap.visit.load(std::memory_order_relaxed) != Visit::kTaken)
+    return count_of(heap, size_class);
   unsigned left = 0;
-  for (unsigned i = 1; i <= count; ++i)
-    left += __atomic_load_n(heap.magazines.at(size_class).blocks + i, __ATOMIC_RELAXED) != nullptr;
+  visit_magazine(heap, size_class, [&left](void*) { ++left; });
   return left;
 }
 
@@ -269,9 +292,10 @@ void drop_magazine_locked(ThreadHeap& heap, SizeClass size_class, ReturnedPages&
   Magazine& magazine = heap.magazines.made(size_class);
   if (heap.visit.load(std::memory_order_relaxed) == Visit::kTaken) close_gap(heap, size_class);
   return_from_magazine(heap, size_class, magazine.blocks + 1, count_of(heap, size_class), returned);
+  return_reserve(heap, size_class, returned);
   heap.record(size_class) = kEmptyRecord;
   count_capacity(heap, size_class, magazine.capacity, 0);
-  metadata.free(magazine.blocks, record_bytes(magazine.room));
+  metadata.free(array_of(magazine), array_bytes(magazine.reserve, magazine.room));
   magazine = {};
 }
 

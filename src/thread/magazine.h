@@ -21,15 +21,25 @@ inline const void* newest_block(const ThreadHeap& heap, SizeClass size_class) {
   return *detail::slot_at(heap.cache, heap.record(size_class).top);
 }
 
-/// Calls visit(block) for each block in a magazine of the heap. \pre the heap's mutex is held. \threads any:
-/// of blocks that the heap's thread takes or puts meanwhile some are visited; a block that it has all the
-/// time is not.
+/// \returns the array, which begins with the reserve.
+inline void** array_of(const Magazine& magazine) {
+  return magazine.blocks == nullptr ? nullptr : magazine.blocks - magazine.reserve;
+}
+
+/// Calls visit(block) for each block in a magazine of the heap, and in its reserve. \pre the heap's mutex is
+/// held. \threads any: of blocks that the heap's thread takes or puts meanwhile some are visited; a block
+/// that it has all the time is not.
 template <typename Visit>
 void visit_magazine(const ThreadHeap& heap, SizeClass size_class, const Visit& visit) {
-  void* const* const blocks = heap.magazines.at(size_class).blocks;
-  const unsigned count = count_of(heap, size_class);
-  for (unsigned i = 1; i <= count; ++i)
-    if (void* const block = __atomic_load_n(blocks + i, __ATOMIC_RELAXED); block != nullptr) visit(block);
+  const Magazine& magazine = heap.magazines.at(size_class);
+  const auto visit_slots = [&](void* const* first, unsigned count) {
+    for (unsigned i = 0; i != count; ++i)
+      if (void* const block = __atomic_load_n(first + i, __ATOMIC_ACQUIRE); block != nullptr) visit(block);
+  };
+  if (magazine.blocks == nullptr) return;
+  // The reserve first: a hit puts what it takes out of there into the magazine before.
+  visit_slots(array_of(magazine), magazine.reserve);
+  visit_slots(magazine.blocks + 1, count_of(heap, size_class));
 }
 /// The same of all its magazines.
 template <typename Visit>
@@ -48,6 +58,10 @@ inline void set_record(ThreadHeap& heap, SizeClass size_class, unsigned count) {
   detail::Record& record = heap.record(size_class);
   __atomic_store_n(&record.top, blocks + count * sizeof(void*), __ATOMIC_RELAXED);
   record.limit = blocks + magazine.capacity * sizeof(void*);
+  if constexpr (detail::kIsHardened) {
+    detail::hardened_of(record) = {address_of(array_of(magazine)) - address_of(heap.cache),
+                                   class_geometry[size_class].block_bytes, magazine.reserve - 1u};
+  }
 }
 
 /// \returns the most blocks that a magazine may have now. Magazines that hold what a program frees after a

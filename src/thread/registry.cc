@@ -7,6 +7,7 @@
 
 #include "central/cached/cached_spans.h"
 #include "central/cached/depot.h"
+#include "central/guarded.h"
 #include "central/slabs/class_slabs.h"
 #include "central/slabs/remote_free.h"
 #include "central/trim.h"
@@ -202,6 +203,8 @@ ThreadHeap* Registry::make_heap_locked() {
   heap->home = heap->owner = owner;
   heap->cache = cache;
   heap->cache->page_index = page_map.index();
+  if constexpr (detail::kIsHardened)
+    detail::hardened_of(*heap->cache) = {guard_keys(), detail::guard_of(cache, guard_keys())};
   if (numbered_count_ != detail::kNumberedThreads) heap->cache->thread_number = ++numbered_count_;
   heap->calls = calls;
   heap->looks_seen = looks_at_owners;
@@ -363,8 +366,9 @@ void Registry::ask_all() {
   }
 }
 
+// A hit of the hardened library writes to any slot of the reserve.
 void Registry::collect_magazines() {
-  if (heaps_in_use.load(std::memory_order_relaxed) < 2 || os::is_fork_owner()) return;
+  if (detail::kIsHardened || heaps_in_use.load(std::memory_order_relaxed) < 2 || os::is_fork_owner()) return;
   os::OwnerLock::prepare();
   if (!os::OwnerLock::can_fence_all_threads()) return;
   ask_all();

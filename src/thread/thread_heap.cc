@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "central/cached/depot.h"
+#include "central/guarded.h"
 #include "central/owners.h"
 #include "central/slabs/class_slabs.h"
 #include "central/slabs/return_blocks.h"
@@ -194,7 +195,8 @@ void* allocate(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) 
     // block.
     if (!prepare_magazine(heap, size_class)) {
       void* block = nullptr;
-      return take_blocks(heap, size_class, &block, 1, returned) == 1 ? block : nullptr;
+      return take_blocks(heap, size_class, &block, 1, returned) == 1 ? begin_guarded(size_class, block)
+                                                                     : nullptr;
     }
     Magazine& magazine = heap.magazines.made(size_class);
     // Also so that what looks for idle classes on the way does not resize the array.
@@ -227,6 +229,7 @@ void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPag
   if (count_of(heap, size_class) == heap.magazines.at(size_class).capacity) {  // a look may have made room
     if (count_of(heap, size_class) != 0) flush(heap, size_class, returned);
     if (!prepare_magazine(heap, size_class)) {
+      end_guarded(size_class, block);
       SlabOwner& owner = owner_serving(heap, size_class);
       os::LockGuard guard(owner.mutex);
       return return_blocks(&owner, &block, 1, returned);

@@ -8,6 +8,8 @@
 
 #include <thread>
 
+#include "tarn/detail/api.h"
+
 struct MisuseCase {
   MisuseCase(const char* its_name, void (*its_work)()) : name(its_name), run(its_work), before(newest) {
     newest = this;
@@ -37,10 +39,10 @@ inline void must_die_with(const char* what, const void* address) {
   printf("tarn: %s: %p\n", what, address);
 }
 
-/// \returns what a program dies of: what a look at each free finds, with the option check, is found later, or
-/// as something else, by default.
+/// \returns what a program dies of: what a look at each free finds, with the option check and in the hardened
+/// library, is found later, or as something else, by default.
 inline const char* checked_or(const char* checked, const char* by_default) {
-  return getenv("TARN_CHECK") != NULL ? checked : by_default;
+  return TARN_HARDENED != 0 || getenv("TARN_CHECK") != NULL ? checked : by_default;
 }
 
 /// Frees enough other blocks of a size for every magazine to be flushed, so that what is wrong reaches its

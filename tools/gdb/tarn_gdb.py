@@ -50,7 +50,7 @@ class Printer:
         self.value = value
         self.type = gdb.types.get_basic_type(value.type)
         without_option = re.sub(r", [^,<>]*LiveObjects[^,<>]*>$", ">", str(self.type))
-        self.kind = re.sub(r"\btarn::(?:abi\d+::)?", "", without_option)
+        self.kind = re.sub(r"\btarn::(?:abi\d+(?:_hardened)?::)?", "", without_option)
 
     def to_string(self):
         try:
@@ -262,6 +262,6 @@ PRINTERS = {"SharedBuffer": Buffer, "detail::BufferHandle": Buffer, "BufferChain
             "HandlerMemory": HandlerMemory}
 collection = gdb.printing.RegexpCollectionPrettyPrinter("tarn")
 for name, printer in PRINTERS.items():
-    collection.add_printer(name, f"^tarn::(abi[0-9]+::)?{name}$", printer)
+    collection.add_printer(name, f"^tarn::(abi[0-9]+(_hardened)?::)?{name}$", printer)
 collection.add_printer("tarn_shared_buffer", "^tarn_shared_buffer$", Buffer)
 gdb.printing.register_pretty_printer(gdb.current_objfile(), collection, replace=True)

@@ -13,9 +13,15 @@
 
 // The ABI's number is in the name of everything a program inlines or links, so that headers that do not match
 // the library cause a link error.
-#define TARN_NAMESPACE_OF_(number) tarn::inline abi##number
-#define TARN_NAMESPACE_OF(number) TARN_NAMESPACE_OF_(number)
-#define TARN_NAMESPACE TARN_NAMESPACE_OF(TARN_ABI)
+// TARN_HARDENED, which the hardened library's target defines, changes it too.
+#ifndef TARN_HARDENED
+#define TARN_HARDENED 0
+#endif
+#define TARN_NAMESPACE_OF_0(number) tarn::inline abi##number
+#define TARN_NAMESPACE_OF_1(number) tarn::inline abi##number##_hardened
+#define TARN_NAMESPACE_OF_(number, hardened) TARN_NAMESPACE_OF_##hardened(number)
+#define TARN_NAMESPACE_OF(number, hardened) TARN_NAMESPACE_OF_(number, hardened)
+#define TARN_NAMESPACE TARN_NAMESPACE_OF(TARN_ABI, TARN_HARDENED)
 
 #define TARN_API [[gnu::visibility(TARN_API_VISIBILITY)]]
 #define TARN_INLINE [[gnu::always_inline]] inline
@@ -40,6 +46,9 @@
 #endif
 
 namespace TARN_NAMESPACE::detail {
+
+/// Whether this is the hardened library (detail/hardening.h).
+inline constexpr bool kIsHardened = TARN_HARDENED != 0;
 
 /// Whether hits of pools are calls of the library, which is optimised: a file that is compiled without
 /// optimisation would take more instructions for what it inlines than for a call.

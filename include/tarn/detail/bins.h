@@ -25,7 +25,7 @@ inline constexpr unsigned kFirstAlignedBin = 162;
 inline constexpr unsigned kAlignedBinCount = 9;
 inline constexpr unsigned kBinCount = kFirstAlignedBin + kAlignedBinCount;
 inline constexpr unsigned kFirstPoolClass = kBinCount + 2;  // a thread's cache has more in between
-inline constexpr unsigned kMostClasses = 32768;
+inline constexpr unsigned kMostClasses = kIsHardened ? 16384 : 32768;
 
 /// A bin, by its number.
 enum class Bin : unsigned {};

@@ -23,6 +23,7 @@
 #include <cstdint>
 
 #include "tarn/detail/bins.h"
+#include "tarn/detail/hardening.h"
 #include "tarn/detail/page_index.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -30,8 +31,10 @@ namespace TARN_NAMESPACE::detail {
 struct Record {
   std::uintptr_t top;
   std::uintptr_t limit;
+  [[no_unique_address]] IfHardened<HardenedRecord> hardened;
 };
-static_assert(sizeof(Record) == 16, "the offset of a small record is the rounded request size");
+static_assert(sizeof(Record) == (kIsHardened ? 32 : 16),
+              "the offset of a small record is the rounded request size, or twice it");
 
 /// What a cache begins with. Behind it lie the records of pools' classes, for as many classes as there are.
 struct alignas(sizeof(Record)) ThreadCache {
@@ -39,8 +42,13 @@ struct alignas(sizeof(Record)) ThreadCache {
   PageIndex page_index;
   std::uint32_t thread_number;  // of no other thread that runs; 0: none
   std::uint32_t ends_handles;   // a mark that the thread ends an object (mark_of() in handle_slots.h)
+  [[no_unique_address]] IfHardened<HardenedCache> hardened;
 };
 static_assert(sizeof(ThreadCache) == kFirstPoolClass * sizeof(Record));
+
+/// \returns what only the hardened library has. \pre this is the hardened library.
+TARN_INLINE HardenedRecord& hardened_of(Record& record) { return part_in(record.hardened); }
+TARN_INLINE HardenedCache& hardened_of(ThreadCache& cache) { return part_in(cache.hardened); }
 
 /// The most bytes that a cache may have.
 inline constexpr std::size_t kMostCacheBytes = kMostClasses * sizeof(Record);
@@ -110,10 +118,46 @@ TARN_INLINE void* pop(ThreadCache* cache, Where record) {
   if (block == nullptr) [[unlikely]]
     return nullptr;
   __atomic_store_n(&record_at(cache, again(record)).top, top - sizeof(void*), __ATOMIC_RELAXED);
+  if constexpr (kIsHardened) {
+    __builtin_prefetch(*slot_at(cache, top - sizeof(void*)), 1);  // the next, which will be looked at
+    begin_guarded(block, hardened_of(record_at(cache, record)).block_bytes, hardened_of(*cache).keys);
+  }
   return block;
 }
 
+/// Whether the last bytes of a block of a record lie in a page of the record's slabs, as those of each block.
+/// Without an index of pages the slow door has looked the block up.
+TARN_INLINE bool ends_in_slab(const ThreadCache* cache, RecordPlace record, void* block, std::size_t bytes) {
+  constexpr std::uintptr_t kPage = std::uintptr_t{1} << 16;
+  return reinterpret_cast<std::uintptr_t>(block) % kPage + bytes <= kPage ||
+         cache->page_index.page_count == 0 ||
+         cache->page_index.record_of(place_of_guard(block, bytes)) == record;
+}
+
+/// The same as push() in the hardened library: the block waits in the reserve, and one that waited there goes
+/// to the magazine. Others who look through both may find it in both, never in none.
+TARN_INLINE bool push_hardened(ThreadCache* cache, RecordPlace place, void* block) {
+  Record& record = record_at(cache, place);
+  if (record.top == record.limit) [[unlikely]]
+    return false;
+  const HardenedRecord& hardened = hardened_of(record);
+  HardenedCache& of_cache = hardened_of(*cache);
+  if (!ends_in_slab(cache, place, block, hardened.block_bytes)) [[unlikely]]
+    stop_at_bad_free(block);
+  end_guarded(block, hardened.block_bytes, of_cache.keys);
+  void** const slot = slot_at(cache, hardened.reserve) + (next_random(of_cache) & hardened.reserve_mask);
+  // Read anew: much time has passed for a signal handler, of a large block.
+  const std::uintptr_t next = record.top + sizeof(void*);
+  if (void* const waiting = *slot; waiting != nullptr && next <= record.limit) {
+    __atomic_store_n(slot_at(cache, next), waiting, __ATOMIC_RELAXED);
+    __atomic_store_n(&record.top, next, __ATOMIC_RELEASE);
+  }
+  __atomic_store_n(slot, block, __ATOMIC_RELEASE);
+  return true;
+}
+
 TARN_INLINE bool push(ThreadCache* cache, RecordPlace record, void* block) {
+  if constexpr (kIsHardened) return push_hardened(cache, record, block);
   const std::uintptr_t top = record_at(cache, again(record)).top;
   // Full, or the same block twice in a row.
   if (top == record_at(cache, again(record)).limit || *slot_at(cache, top) == block) [[unlikely]]

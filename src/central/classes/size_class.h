@@ -20,6 +20,7 @@
 #include "base/options/size_class_presets.h"
 #include "base/units.h"
 #include "tarn/detail/bins.h"
+#include "tarn/detail/hardening.h"
 
 namespace tarn::internal {
 
@@ -57,7 +58,7 @@ class ClassRange {
 inline ClassRange all_classes() { return {1, end_of_classes.load(std::memory_order_acquire)}; }
 
 /// The place of a class's record in a thread's cache.
-inline constexpr std::size_t kRecordBytes = 2 * sizeof(void*);
+inline constexpr std::size_t kRecordBytes = sizeof(void*) * (detail::kIsHardened ? 4 : 2);
 constexpr detail::RecordPlace record_of_class(SizeClass size_class) {
   return detail::RecordPlace{index_of_class(size_class) * (kRecordBytes / 8)};
 }
@@ -88,7 +89,7 @@ constexpr std::uint32_t bin_limit(Bin of_bin) {
 }
 
 /// Blocks of the largest magazine.
-inline constexpr unsigned kLargestMagazine = 8191;
+inline constexpr unsigned kLargestMagazine = detail::kIsHardened ? 8175 : 8191;
 
 /// The constants of a size class, the same in every preset that has the class.
 struct ClassGeometry {
@@ -274,6 +275,13 @@ inline constexpr ClassLookup kClassesInUse{detail::class_of_bin, detail::class_o
 
 /// \returns the class of the table in use that serves a size of usual alignment. \pre it is at most 256 KiB.
 inline SizeClass class_of_size(std::size_t size) { return kClassesInUse.of_size(size); }
+
+/// \returns how many bytes of a block a request takes: with the guard, which only blocks of classes have.
+constexpr std::size_t with_guard(std::size_t size) {
+  if (!detail::kIsHardened || size > detail::kMediumLimit) return size;
+  return size + detail::kGuardBytes <= detail::kTinyLimit ? 2 * detail::kTinyLimit
+                                                          : size + detail::kGuardBytes;
+}
 
 /// The same for requests aligned to 64 bytes.
 extern detail::ClassOfStep class_of_aligned_step;

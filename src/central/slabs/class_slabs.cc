@@ -240,6 +240,7 @@ Span* make_slab_locked(SlabOwner& owner, SizeClass size_class, bool is_used_now)
   // The cut before the owner: a late announcement that reads the new owner must find the new class
   // (remote_free.cc). The record last: from then on frees of its blocks may be hits.
   begin_slab(*slab, {size_class, geometry, blocks, colour});
+  slab->is_zero_when_free = !owner.is_of_pool;
   slab->owner.store(&owner, std::memory_order_seq_cst);
   slab->set_pool(owner.asks_pool ? owner.first_part->pool : nullptr);
   if (owner.hides_slabs ? has_record : !has_record)

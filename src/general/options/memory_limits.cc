@@ -1,6 +1,7 @@
 #include "general/options/memory_limits.h"
 
 #include "central/owners.h"
+#include "general/hardened/large_guards.h"
 #include "os/locks/held_locks.h"
 #include "os/memory/available_memory.h"
 #include "page/give_back/page_cache.h"
@@ -57,7 +58,7 @@ void call(tarn_limit_event_kind kind, std::size_t limit) {
 void answer_crossing() {
   const auto is_above = [] { return memory_limit.above_soft_limit() != 0; };
   const auto give_back = [] { page_cache.purge_unkept(at_least_a_chunk(memory_limit.above_soft_limit())); };
-  if (is_above()) give_back();
+  if (is_above()) end_quarantine(), give_back();
   if (!is_above()) return;
   if (memory_limit.begin_search_above_soft_limit()) {
     free_kept_memory();
@@ -77,7 +78,8 @@ bool may_be_had(std::size_t bytes) {
 
 bool find_memory(const Refusal& refusal) {
   const std::size_t refused_bytes = refusal.bytes;
-  if (refusal.by == Refusal::By::kSystem) return find_memory_beside_system(refused_bytes);
+  const bool had_waiting = end_quarantine();
+  if (refusal.by == Refusal::By::kSystem) return find_memory_beside_system(refused_bytes) || had_waiting;
   const auto missing = [refused_bytes] {
     const std::size_t room = memory_limit.room();
     return refused_bytes > room ? refused_bytes - room : 0;

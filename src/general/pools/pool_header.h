@@ -72,6 +72,8 @@ struct PoolHeader {
   PoolRecord record = PoolRecord::kNone;
   char kind[kKindBytes] = {};
   bool is_sensitive = false;  // readers of the process's memory are to read none of its blocks
+  /// Whether what is freed becomes zeros; in the hardened library of every pool.
+  bool wipes_freed() const { return is_sensitive || detail::kIsHardened; }
 
   /// \param fallback the name when `text` is nullptr.
   void set_name(const char* text, const char* fallback);

@@ -275,6 +275,14 @@ bool commit(void* start, std::size_t bytes) {
   return true;
 }
 
+void make_guard(void* start, std::size_t bytes) { protect(start, bytes, PROT_NONE); }
+bool end_guard(void* start, std::size_t bytes) {
+  if (!protect(start, bytes, PROT_READ | PROT_WRITE)) return false;
+  // What could not be touched was left out when all memory was locked.
+  if (const Lock lock = commit_lock(); lock != Lock::kNone) lock_memory(start, bytes, lock);
+  return true;
+}
+
 void make_read_only(void* start, std::size_t bytes) { protect(start, bytes, PROT_READ); }
 
 bool purge(void* start, std::size_t bytes) {

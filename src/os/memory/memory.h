@@ -32,6 +32,12 @@ void* map(std::size_t bytes);
 /// Makes reserved (or readable) addresses usable; they read as zero when they were never written.
 bool commit(void* start, std::size_t bytes);
 
+/// Makes whole OS pages fault at each access, until they are made usable again. A hint: where the system
+/// refuses, they stay usable.
+void make_guard(void* start, std::size_t bytes);
+/// \returns false when the system refuses.
+bool end_guard(void* start, std::size_t bytes);
+
 /// Lets writing to addresses of the library's file fault, from now on.
 void make_read_only(void* start, std::size_t bytes);
 

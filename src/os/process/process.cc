@@ -95,15 +95,16 @@ void close_file(int descriptor) { syscall6(SYS_close, descriptor); }
 
 namespace {
 
-constinit std::atomic<std::uint64_t> secrets[2]{};
+constinit std::atomic<std::uint64_t> secrets[kSecrets]{};
 
 // The kernel's random bytes have other uses: from a product of them nothing leads back.
 std::uint64_t make_secret(unsigned number) {
-  constexpr std::uint64_t kOdd[] = {0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f};
+  constexpr std::uint64_t kOdd[kSecrets] = {0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 0xff51afd7ed558ccd,
+                                            0xc4ceb9fe1a85ec53};
   std::uint64_t random[2] = {address_of(secrets), address_of(&number)};
   if (const unsigned long bytes = getauxval(AT_RANDOM); bytes != 0)
     std::memcpy(random, reinterpret_cast<const void*>(bytes), sizeof random);
-  return folded(random[0] ^ kOdd[number], random[1] ^ kOdd[1 - number]) | 1;
+  return folded(random[0] ^ kOdd[number], random[1] ^ kOdd[number ^ 1]) | 1;
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ constexpr std::uint64_t folded(std::uint64_t a, std::uint64_t b) {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-/// A random number that only the process knows, the same each time. \param number 0 or 1: one of two
+inline constexpr unsigned kSecrets = 4, kFirstSecretOfGuards = 2;
+/// A random number that only the process knows, the same each time. \param number below kSecrets: which.
 std::uint64_t process_secret(unsigned number);
 /// Whether the kernel places what it maps at random: not so under a debugger, mostly.
 bool is_placed_at_random();

@@ -1,6 +1,7 @@
 // How the page cache gives pages back: dirty pages leave the lists while the system purges them, so that its
 // lock is not held across the call. give_back_policy.h says how much.
 #include <bit>
+#include <cstring>
 
 #include "base/bits.h"
 #include "os/memory/memory.h"
@@ -23,6 +24,18 @@ bool is_giving_back() {
   if (!give_back_mutex.try_lock()) return true;
   give_back_mutex.unlock();
   return false;
+}
+
+void free_used_pages(char* start, PageCount pages) {
+  PageState state = PageState::kDirty;
+  if constexpr (detail::kIsHardened) {
+    if (os::purge(start, bytes_of(pages))) {
+      state = PageState::kClean;
+    } else {
+      std::memset(start, 0, bytes_of(pages));
+    }
+  }
+  page_cache.free_pages(start, pages, state);
 }
 
 Chunk* PageCache::coldest_dirty_locked() {

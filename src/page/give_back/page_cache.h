@@ -205,6 +205,10 @@ class PageCache {
 
 extern PageCache page_cache;
 
+/// Frees pages that were written. In the hardened library all free pages are zeros: they go back to the
+/// system at once.
+void free_used_pages(char* start, PageCount pages);
+
 /// Held while free pages or blocks are out of their lists to be given back, so that a fork waits for them.
 class GiveBackGuard {
  public:

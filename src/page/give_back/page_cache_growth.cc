@@ -147,6 +147,7 @@ std::size_t PageCache::prewarm(std::size_t bytes) {
   keep(made);  // before they are free, and others may give them back
   while (runs != nullptr) {
     Link* const next = runs->next;
+    runs->next = nullptr;  // free pages of the hardened library are zeros
     free_pages(reinterpret_cast<char*>(runs), PageCount{kPagesPerChunk}, PageState::kDirty);
     runs = next;
   }

@@ -30,9 +30,10 @@ void ReturnedPages::give_back() {
     first_ = span->next;
     char* const start = span->first_page();
     const PageCount pages = span->pages;
+    const bool is_zero = span->is_zero_when_free;
     page_map.clear(span);
     span_store.give_back(span);
-    page_cache.free_pages(start, pages, PageState::kDirty);
+    is_zero ? page_cache.free_pages(start, pages, PageState::kDirty) : free_used_pages(start, pages);
     has_given_back_ = true;
   }
 }

@@ -50,6 +50,8 @@ Span* SpanStore::take(std::uint32_t words) {
 void SpanStore::give_back(Span* span) {
   span->owner.store(nullptr, std::memory_order_seq_cst);
   span->kind = SpanKind::kFree;
+  span->is_zero_when_free = false;
+  span->stride = 0;
   span->set_pool(nullptr);
   // A pool may have replaced the span's bits by its own.
   if (span->capacity_log2 == kInlineLog2) span->free_bits = span->inline_free_bits;

@@ -77,6 +77,7 @@ struct alignas(kCacheLineBytes) Span : detail::SpanHead {
   // (pool/blocks/block_pool_runs.cc), and of a mixed page of a heap (pool/pages/mixed_page.h), which also
   // uses the inline words of a span with more bits.
   std::uint16_t longest_run;
+  bool is_zero_when_free;  // of a slab: of the general pool, in the hardened library
   std::atomic<std::uint64_t> inline_remote_bits[kInlineWords];
 
   /// The start of the span's pages; the first block may begin some lines later.

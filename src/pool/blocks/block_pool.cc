@@ -97,7 +97,7 @@ void give(BlockPoolState& pool, void* block) {
   // The place first: a pointer that is not the pool's stops the program before it is written through. What
   // destructors free while the pool ends is only marked in its slab, which that walk goes through.
   if (!pool.is_over_malloc()) place_in_pool(pool, block, 1);
-  if (pool.is_sensitive && !pool.is_over_malloc()) wipe_block(block, pool.stride, pool.poisons);
+  if (pool.wipes_freed() && !pool.is_over_malloc()) wipe_block(block, pool.stride, pool.poisons);
   if (pool.is_ending && !pool.is_over_malloc()) return mark_block_free(block);
   switch (pool.source) {
     case Source::kRecords:
@@ -176,7 +176,7 @@ void block_pool_deallocate_slow(BlockPoolState* pool, void* block) noexcept {
     place_in_pool(*pool, block, 1);
     return pool->is_ending ? mark_block_free(block) : deallocate_class_slow(block, pool->size_class);
   }
-  if (pool->source == Source::kMarked && !is_disturbed() && !thread_limits.check_every_free) {
+  if (pool->source == Source::kMarked && !is_disturbed() && !checks_pools()) {
     const Span& slab = *place_in_pool(*pool, block, 1).slab;
     ThreadHeap* const heap = this_heap();
     if (heap != nullptr && !slab.has_samples() && push_marked(*pool->owner, pool->size_class, *heap, block))
@@ -222,7 +222,8 @@ void* block_pool_allocate_run(BlockPoolState* pool, std::size_t count) noexcept 
   const SlowDoor door;
   const auto take_any = [&] {
     const ShownHits shown(*pool);
-    return pool->is_over_malloc() ? take_from_malloc(*pool, count) : take_run(*pool, count);
+    return pool->is_over_malloc() ? take_from_malloc(*pool, count)
+                                  : checked_for_writes(*pool, take_run(*pool, count), count);
   };
   void* const blocks = take_within_limits(take_any);
   if (blocks == nullptr) pool->note_refusal();
@@ -245,7 +246,7 @@ void block_pool_deallocate_run(BlockPoolState* pool, void* blocks, std::size_t c
   watched::notice_at_free();
   forget_samples(*pool, watched::note_run_freed(blocks, count, pool->stride));
   if (pool->is_over_malloc()) return give_to_malloc(*pool, blocks);
-  if (pool->is_sensitive) {
+  if (pool->wipes_freed()) {
     place_in_pool(*pool, blocks, count);
     wipe_block(blocks, count * pool->stride, pool->poisons);
   }

@@ -61,12 +61,12 @@ std::size_t release_unused(BlockPoolState& pool, ReturnedPages& returned) {
 void free_all(BlockPoolState& pool) {
   if (pool.is_over_malloc()) return free_all_of_malloc(pool);
   ReturnedPages returned;
-  if (observation.has_begun() || pool.is_sensitive) {
+  if (observation.has_begun() || pool.wipes_freed()) {
     begin_walk(pool);
     visit_live_blocks(*pool.owner, pool.size_class, [&](void* block) {
       // Samples of a pool with records lie in slabs that no mark tells of.
       if (observation.has_begun() && !watched::note_freed(block)) observation.note_freed(block);
-      if (pool.is_sensitive) wipe_block(block, pool.stride, pool.poisons);
+      if (pool.wipes_freed()) wipe_block(block, pool.stride, pool.poisons);
     });
     end_walk(pool);
   }
@@ -80,7 +80,7 @@ void free_all(BlockPoolState& pool) {
 
 Source source_of_blocks(Source usual, bool keeps_free_blocks_long) {
   if (configuration.is_on(Option::kPoolsUseMalloc)) return Source::kMalloc;
-  return keeps_free_blocks_long ? Source::kSlabs : usual;
+  return keeps_free_blocks_long || detail::kIsHardened ? Source::kSlabs : usual;
 }
 
 bool are_valid(const FixedPoolOptions& options) {

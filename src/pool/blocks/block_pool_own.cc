@@ -73,7 +73,7 @@ void show_locked(BlockPoolState& pool) {
 
 // \returns whether there is a magazine.
 bool grow(BlockPoolState& pool) {
-  if (thread_limits.check_every_free || thread_limits.every_call_is_slow) return false;
+  if (checks_pools() || thread_limits.every_call_is_slow) return false;
   CachedBlocks& magazine = pool.magazine;
   const std::uint32_t most = largest_capacity(pool), twice = magazine.capacity * 2 + 1;
   const std::uint32_t wanted = magazine.capacity == 0 ? kFirstCapacity : twice;

@@ -58,8 +58,7 @@ bool keeps_runs(const BlockPoolState& pool) {
 }
 
 bool may_be_cached(const BlockPoolState& pool, std::size_t count) {
-  return has_length(count) && keeps_runs(pool) && !thread_limits.check_every_free &&
-         !thread_limits.every_call_is_slow;
+  return has_length(count) && keeps_runs(pool) && !checks_pools() && !thread_limits.every_call_is_slow;
 }
 
 CachedRuns* runs_of(const BlockPoolState& pool, std::size_t count) {

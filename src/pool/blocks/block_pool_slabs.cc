@@ -75,9 +75,18 @@ void stop_if_free(const BlockPoolState& pool, const BlockPlace& place, std::size
   });
 }
 
+void* checked_for_writes(const BlockPoolState& pool, void* blocks, std::size_t count) {
+  if (detail::kIsHardened && !pool.owner->has_slots) {  // slots keep what handles compare with
+    const auto* const words = static_cast<const std::uint64_t*>(blocks);
+    for (std::size_t i = 0; blocks != nullptr && i < count * pool.stride / sizeof *words; ++i)
+      if (words[i] != 0) pool.stop("write into a freed block, found when it was handed out again", words + i);
+  }
+  return blocks;
+}
+
 void* take_from_slabs(BlockPoolState& pool) {
   ReturnedPages returned;
-  return take_block(*pool.owner, pool.size_class, returned);
+  return checked_for_writes(pool, take_block(*pool.owner, pool.size_class, returned), 1);
 }
 
 void give_to_slabs(BlockPoolState& pool, void* block) {

@@ -178,6 +178,9 @@ void* allocate_slow_from(BlockPoolState& pool, std::size_t requested);
 
 // Blocks from slabs, without a look at what threads have. Each takes the mutex of the owner.
 
+/// \returns the blocks, which may be nullptr. In the hardened library it stops the process where they have
+/// been written since they were freed: of strides of 8 bytes and more.
+void* checked_for_writes(const BlockPoolState& pool, void* blocks, std::size_t count);
 /// \returns nullptr when no slab has one, and the pool may not or cannot grow.
 void* take_from_slabs(BlockPoolState& pool);
 /// Stops the process when the block is free.

@@ -236,7 +236,7 @@ bool make_handle_pool(HandleFront& front, const char* name, bool reports, bool d
   state->reports = reports;
   state->destroys = destroys;
   state->stack_owner = lies_on_this_stack(&front) ? &thread_cache : nullptr;
-  const bool has_hits = !is_sensitive && !front.is_over_malloc;
+  const bool has_hits = !is_sensitive && !front.is_over_malloc && !kIsHardened;
   os::note_ordered_by_atomics(&front, sizeof front);
   os::OwnerLock::prepare();
   SharedPoolFront slots{};

@@ -26,7 +26,7 @@ namespace {
 // \returns nullptr where a call goes to the slabs.
 ThreadHeap* heap_with_slots(const HandlePoolState& state) {
   const bool has_magazines = state.source == BlockPoolState::Source::kRecords;
-  return has_magazines && !thread_limits.check_every_free ? heap_of_this_thread() : nullptr;
+  return has_magazines && !checks_pools() ? heap_of_this_thread() : nullptr;
 }
 
 SlotWord* take_slot(HandlePoolState& state) {
@@ -112,7 +112,7 @@ bool may_be_live(const HandlePoolState& state, std::uint64_t handle) {
 }  // namespace
 
 void wipe_if_sensitive(const HandlePoolState& state, void* object) {
-  if (state.is_sensitive) internal::wipe_block(object, state.type.bytes, state.type.poisons);
+  if (state.wipes_freed()) internal::wipe_block(object, state.type.bytes, state.type.poisons);
 }
 
 void free_object_of_malloc(HandlePoolState& state, std::uint32_t slot) {

@@ -265,7 +265,7 @@ HeapState* make_heap_state(const HeapOptions& options, const PoolOperations& ope
   state->operations = &operations;
   state->is_sensitive = options.sensitive;
   state->is_over_malloc = is_over_malloc;
-  state->wipes = options.sensitive;
+  state->wipes = state->wipes_freed();
   state->set_name(options.name, "heap");
   state->account.set_limits(options.soft_limit, options.hard_limit);
   state->pages.mapped().set_limits(SIZE_MAX, options.mapped_limit);
@@ -274,7 +274,7 @@ HeapState* make_heap_state(const HeapOptions& options, const PoolOperations& ope
   if (state->pages.begin(*state, options.buffer, options.buffer_bytes, poisons && !is_over_malloc)) {
     // Not over malloc, under checks, or with wipes at each free: these must see every call. Nor in a buffer
     // or below a limit of mapped bytes: slabs lie elsewhere, and are not charged to it.
-    state->may_have_classes = !is_over_malloc && !poisons && !options.sensitive &&
+    state->may_have_classes = !is_over_malloc && !poisons && !state->wipes &&
                               !state->pages.lies_in_buffer() && options.mapped_limit == SIZE_MAX;
     return state;
   }

@@ -93,7 +93,7 @@ void* take_elsewhere(SlabOwner& owner, SizeClass size_class, ReturnedPages& retu
 void* take_marked(HeapState& heap, SlabOwner& owner, SizeClass size_class) {
   ThreadHeap* const own = heap_of_this_thread();
   if (own != nullptr) end_visit(*own);
-  if (own != nullptr && has_magazines(owner) && !thread_limits.check_every_free) {
+  if (own != nullptr && has_magazines(owner) && !checks_pools()) {
     void* block = pop_marked(owner, size_class, *own);
     if (block == nullptr) block = refill_and_take(*own, size_class);
     if (block != nullptr) return block;
@@ -139,7 +139,7 @@ BlockIndex index_of_block(const HeapState& heap, const Span& slab, const void* b
 void deallocate_marked(HeapState& heap, Span& slab, void* block) {
   const SlabOwner& owner = owner_of(heap);
   const SizeClass size_class = slab.size_class.load(std::memory_order_relaxed);
-  const bool checks = thread_limits.check_every_free;
+  const bool checks = checks_pools();
   if (ThreadHeap* const own = this_heap();
       own != nullptr && !checks && !is_disturbed() && !slab.has_samples())
     if (push_marked(owner, size_class, *own, block)) return;

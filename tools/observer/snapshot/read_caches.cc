@@ -85,7 +85,10 @@ class CacheReader {
     if (blocks == 0 || top < blocks || (top - blocks) % sizeof(Address) != 0) return;
     const std::uint64_t count = (top - blocks) / sizeof(Address);
     if (count > room) return;
-    const std::uint64_t taken = take_out(blocks + sizeof(Address), count, index);
+    // In the hardened library some blocks wait before the array.
+    const std::uint64_t waiting = reserve_ ? reading_.number(magazine, *reserve_) : 0;
+    const std::uint64_t taken = take_out(blocks + sizeof(Address), count, index) +
+                                take_out(blocks - waiting * sizeof(Address), waiting, index);
     ClassUse& of_class = snapshot_.classes[index];
     of_class.in_threads += taken;
     thread.cached_blocks += taken;
@@ -162,6 +165,7 @@ class CacheReader {
   const std::uint32_t magazine_bytes_ = layout_.size_of("magazine");
   const Field blocks_ = layout_.field("magazine.blocks");
   const Field room_ = layout_.field("magazine.room");
+  const std::optional<Field> reserve_ = layout_.find_field("magazine.reserve");
   const Field parked_first_ = layout_.field("parked.first");
   const Field parked_count_ = layout_.field("parked.count");
   const Field parked_in_first_ = layout_.field("parked.in_first");

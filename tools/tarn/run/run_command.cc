@@ -32,6 +32,7 @@ struct RunOptions {
   std::string conf_file;
   std::vector<std::string> settings;
   bool in_background = false;
+  bool is_hardened = false;
   RunProfileOptions profile;
 
   bool wants_statistics() const { return prints_statistics || !json_file.empty(); }
@@ -39,7 +40,7 @@ struct RunOptions {
 
 Environment environment_of(const RunOptions& options) {
   Environment environment;
-  environment.preload(find_tarn_library());
+  environment.preload(options.is_hardened ? find_hardened_library() : find_tarn_library());
   if (!options.conf_file.empty()) environment.set("TARN_CONF_FILE", checked_conf_file(options.conf_file));
   if (options.in_background) environment.set("TARN_BACKGROUND", "1");
   set_options(environment, options.settings);
@@ -127,6 +128,7 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
                   "  tarn run --profile -o heap.pb.gz -- ./server     who allocated, when it has ended\n"
                   "  tarn run --leaks -- ./test                       exit status 23 if it leaks\n"
                   "  tarn run --leaks --suppressions known.txt -- ./test\n"
+                  "  tarn run --hardened -- ./server                  stops at misuse of memory\n"
                   "  tarn run --conf tarn.conf -- ./server            with the options that tarn tune found\n"
                   "  tarn run --set classes=lfh128 --set decay=500ms --json stats.json -- ./server\n");
   auto options = std::make_shared<RunOptions>();
@@ -137,6 +139,8 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
             "Take the library's options from this file, as TARN_CONF_FILE does; --set wins");
   add_flag(command, "--background", options->in_background,
            "Let a thread of the library's give memory back, also while the program idles");
+  add_flag(command, "--hardened", options->is_hardened,
+           "On the hardened library, which stops the program at a misuse of memory");
   add_values(command, "--set KEY=VALUE", options->settings,
              "Set an option of the library (see tarn options); repeatable");
   add_profile_options(command, options->profile);

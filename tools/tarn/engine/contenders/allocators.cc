@@ -176,6 +176,13 @@ std::string find_tarn_library() {
       own.string()));
 }
 
+std::string find_hardened_library() {
+  const fs::path hardened = fs::path(find_tarn_library()).parent_path() / "libtarn-hardened.so";
+  if (is_file(hardened)) return hardened.string();
+  throw UsageError(fmt::format("there is no {}: build it, or set TARN_LIBRARY to the library beside it",
+                               hardened.string()));
+}
+
 std::vector<Allocator> select_allocators(const Selection& selection, const Directories& directories) {
   const bool is_with_tarn =
       std::find(selection.without.begin(), selection.without.end(), kTarnName) == selection.without.end();

@@ -41,6 +41,8 @@ std::string find_library(const KnownAllocator& known, const Directories& directo
 /// libtarn.so: $TARN_LIBRARY, else beside the tool, else where it is installed. \throws UsageError if it is
 /// nowhere
 std::string find_tarn_library();
+/// libtarn-hardened.so, which lies beside it. \throws UsageError if it does not.
+std::string find_hardened_library();
 
 /// What the user chose. An entry of `with` is a name, a path, NAME=PATH, or the word "all" or "none".
 struct Selection {
