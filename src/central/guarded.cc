@@ -1,4 +1,4 @@
-// What stops a program that the guards have caught.
+// What is said of a misuse that the guards have caught.
 #include "central/guarded.h"
 
 #include "central/slabs/slab.h"
@@ -9,16 +9,16 @@ namespace TARN_NAMESPACE::detail {
 
 using namespace internal;
 
-void stop_at_written_block(void* block) noexcept {
-  stop_at_block(*page_map.find(block), "write into a freed block, found when it was handed out again", block);
+void note_written_block(void* block) noexcept {
+  os::misuse("write into a freed block, found when it was handed out again", block);
 }
 
 // A free block is zeros; so is the guard of one that the program has wiped beyond its end.
-void stop_at_bad_free(void* block) noexcept {
+void note_bad_free(void* block) noexcept {
   BlockIndex index{};
   const Span& slab = *slab_of_block(block, &index);
   const std::size_t bytes = class_geometry[slab.size_class.load(std::memory_order_relaxed)].block_bytes;
-  stop_at_block(slab, is_zero(block, bytes) ? "double free" : "write past the end of a block", block);
+  os::misuse(is_zero(block, bytes) ? "double free" : "write past the end of a block", block);
 }
 
 }  // namespace TARN_NAMESPACE::detail

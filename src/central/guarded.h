@@ -21,17 +21,17 @@ inline void* begin_guarded(SizeClass size_class, void* block) {
   return block;
 }
 
-/// Stops the process where a block is not live, or was written past its end. \pre the address is a block's.
+/// Tells where a block is not live, or was written past its end. \pre the address is a block's.
 inline void check_guarded(SizeClass size_class, void* block) {
   if (has_guards(size_class) &&
       !detail::has_guard(block, class_geometry[size_class].block_bytes, guard_keys()))
-    detail::stop_at_bad_free(block);
+    detail::note_bad_free(block);
 }
 
-/// \pre the address is a block's.
-inline void end_guarded(SizeClass size_class, void* block) {
-  if (has_guards(size_class))
-    detail::end_guarded(block, class_geometry[size_class].block_bytes, guard_keys());
+/// \pre the address is a block's. \returns false where it is none that may be freed.
+inline bool end_guarded(SizeClass size_class, void* block) {
+  return !has_guards(size_class) ||
+         detail::end_guarded(block, class_geometry[size_class].block_bytes, guard_keys());
 }
 
 }  // namespace tarn::internal

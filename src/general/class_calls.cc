@@ -86,9 +86,9 @@ void check_place(void* block, SizeClass size_class) {
   if (has_guards(size_class)) slab_of_block(block, &index);
 }
 
-void check_and_end_guarded(void* block, SizeClass size_class) {
+bool check_and_end_guarded(void* block, SizeClass size_class) {
   check_place(block, size_class);
-  end_guarded(size_class, block);
+  return end_guarded(size_class, block);
 }
 
 // A block for a watched thread: of its own if a sample falls on it, else one that the thread has cached.
@@ -110,7 +110,7 @@ void* allocate_watched(ThreadHeap* heap, SizeClass size_class, std::size_t size)
   }
   SlabOwner* const owner = page_map.find(block)->owner.load(std::memory_order_acquire);
   if (owner == nullptr || !owner->is_sampled) return false;
-  check_and_end_guarded(block, size_class);
+  if (!check_and_end_guarded(block, size_class)) return true;
   observation.note_freed(block);
   ReturnedPages returned;
   os::LockGuard guard(owner->mutex);
@@ -158,7 +158,7 @@ void deallocate_in_class(void* block, SizeClass size_class) {
     return deallocate(*heap, block, size_class, returned);
   }
   // A thread without a heap: it has called too rarely so far, memory was refused, or it has ended.
-  check_and_end_guarded(block, size_class);
+  if (!check_and_end_guarded(block, size_class)) return;
   SlabOwner& owner = owner_without_heap(size_class);
   os::LockGuard guard(owner.mutex);
   return_blocks(&owner, &block, 1, returned);
@@ -185,7 +185,7 @@ void deallocate_checked(void* block) {
     // The slab may have moved before its owner's mutex was taken.
     if (slab->owner.load(std::memory_order_acquire) != owner) continue;
     if (is_marked_free_locked(*slab, index)) stop_at_block(*slab, "double free", block);
-    end_guarded(slab->size_class.load(std::memory_order_relaxed), block);
+    if (!end_guarded(slab->size_class.load(std::memory_order_relaxed), block)) return;
     return return_blocks(owner, &block, 1, returned);
   }
 }

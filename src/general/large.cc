@@ -174,11 +174,11 @@ void* allocate_large_block(std::size_t size, std::size_t alignment, std::size_t 
 }
 
 void deallocate_large(Span* span, void* block) {
+  if (span->start != block) return os::misuse("free of a pointer into a block", block);
   if (ThreadHeap* const heap = this_heap(); counts_calls(heap)) {
     os::LockGuard guard(heap->mutex);
     heap->calls->large.add_deallocation(span->bytes());
   }
-  if (span->start != block) os::fatal("free of a pointer into a block", block);
   ReturnedPages returned;
   memory_limit.note_freed();
   note_end(*span);

@@ -1,7 +1,10 @@
 #include "os/fatal.h"
 
+#include <sys/mman.h>
+
 #include <csignal>
 #include <cstdint>
+#include <cstring>
 
 #include "base/text.h"
 #include "os/other_copies.h"
@@ -16,8 +19,10 @@ void write_line(const Text& line) { write_line(line.data(), line.length()); }
 
 namespace {
 
-// A SIGABRT handler of the program might allocate and wait for a lock that the failed call holds. Uses no
-// libc: it may be in the midst of something too.
+void raise_abort() { syscall6(SYS_tgkill, syscall6(SYS_getpid), syscall6(SYS_gettid), SIGABRT); }
+
+// A SIGABRT handler of the program might allocate and wait for a lock that the failed call holds: it runs
+// only where the program says so. Uses no libc: it may be in the midst of something too.
 [[noreturn]] void stop_process() {
   struct {
     void (*handler)(int);
@@ -26,19 +31,55 @@ namespace {
     std::uint64_t mask;
   } const by_default{};
   const std::uint64_t abort_signal = std::uint64_t{1} << (SIGABRT - 1);
+  syscall6(SYS_rt_sigprocmask, SIG_UNBLOCK, to_long(&abort_signal), 0, sizeof abort_signal);
+  if (at_misuse == AtMisuse::kHandler) raise_abort();
   syscall6(SYS_rt_sigaction, SIGABRT, to_long(&by_default), 0, sizeof abort_signal);
   syscall6(SYS_rt_sigprocmask, SIG_UNBLOCK, to_long(&abort_signal), 0, sizeof abort_signal);
-  syscall6(SYS_tgkill, syscall6(SYS_getpid), syscall6(SYS_gettid), SIGABRT);
+  raise_abort();
   for (;;) syscall6(SYS_exit_group, 127);
 }
 
-[[noreturn]] void stop(Text& line, const void* address) {
+void tell(Text& line, const void* address) {
   if (address != nullptr) {
     line.add(": ").add_hex(reinterpret_cast<unsigned long>(address));
     add_other_copy(line, address);
   }
   line.add('\n');
   write_line(line);
+}
+
+// What libc's abort_msg_s is.
+struct AbortMessage {
+  unsigned bytes;
+  char text[1024];
+};
+constinit AbortMessage abort_message{};
+
+void leave_in_libc(const Text& line) {
+  void** const place = abort_message_of_libc.load(std::memory_order_relaxed);
+  if (place == nullptr || line.length() >= sizeof abort_message.text) return;
+  std::memcpy(abort_message.text, line.data(), line.length());
+  abort_message.bytes = sizeof abort_message;
+  *place = &abort_message;
+}
+
+// The kernel writes the names of mapped files into a core file's notes. A filter of system calls may be in
+// force: then nothing is mapped.
+void leave_in_notes(const Text& line) {
+  constexpr unsigned long kLongestName = 240;
+  char name[kLongestName + 1]{};
+  const unsigned long length = line.length() - 1;  // without the end of the line
+  std::memcpy(name, line.data(), length < kLongestName ? length : kLongestName);
+  const long file = syscall6(SYS_memfd_create, to_long(name), MFD_CLOEXEC);
+  if (file < 0) return;
+  syscall6(SYS_mmap, 0, 4096, PROT_READ, MAP_SHARED, file, 0);
+  syscall6(SYS_close, file);
+}
+
+[[noreturn]] void stop(Text& line, const void* address) {
+  tell(line, address);
+  leave_in_libc(line);
+  if (!makes_common_calls_only()) leave_in_notes(line);
   stop_process();
 }
 
@@ -48,6 +89,12 @@ void fatal(const char* what, const void* address) {
   FixedText<1024> line;
   line.add("tarn: ").add(what);
   stop(line, address);
+}
+
+void misuse(const char* what, const void* address) {
+  if (at_misuse != AtMisuse::kReport) fatal(what, address);
+  FixedText<1024> line;
+  tell(line.add("tarn: ").add(what), address);
 }
 
 void fatal_in_pool(const char* pool, const char* what, const void* address) {

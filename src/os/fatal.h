@@ -1,7 +1,10 @@
 // The one way to stop the process: prints a line on standard error that names the error and the address, then
 // raises SIGABRT. For errors of the program (double free and the like) and for broken invariants, never for
-// running out of memory.
+// running out of memory. The line also stands where libc has its own (__abort_msg, which crash reporters
+// read), and in the name of a mapping, which a core file's notes list.
 #pragma once
+#include <atomic>
+#include <cstdint>
 
 namespace tarn::internal {
 
@@ -11,7 +14,18 @@ namespace os {
 
 [[noreturn, gnu::cold, gnu::noinline]] void fatal(const char* what, const void* address = nullptr);
 
-/// The same, also naming the pool.
+/// What follows the line about a misuse: the option at_misuse. Set once, before other threads.
+enum class AtMisuse : std::uint8_t { kStop, kHandler, kReport };
+inline constinit AtMisuse at_misuse{};
+
+/// The same for a misuse after which the process may go on: where the program wants that, it only prints the
+/// line.
+[[gnu::cold, gnu::noinline]] void misuse(const char* what, const void* address);
+
+/// libc's pointer to the line of an abort; nullptr: it has none, or nobody has looked.
+inline constinit std::atomic<void**> abort_message_of_libc{nullptr};
+
+/// The same as fatal(), also naming the pool.
 [[noreturn, gnu::cold, gnu::noinline]] void fatal_in_pool(const char* pool, const char* what,
                                                           const void* address);
 

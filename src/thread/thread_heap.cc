@@ -229,7 +229,7 @@ void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPag
   if (count_of(heap, size_class) == heap.magazines.at(size_class).capacity) {  // a look may have made room
     if (count_of(heap, size_class) != 0) flush(heap, size_class, returned);
     if (!prepare_magazine(heap, size_class)) {
-      end_guarded(size_class, block);
+      if (!end_guarded(size_class, block)) return;
       SlabOwner& owner = owner_serving(heap, size_class);
       os::LockGuard guard(owner.mutex);
       return return_blocks(&owner, &block, 1, returned);

@@ -57,6 +57,7 @@ COVERED = {
     "central/cached/cached_blocks": "tests/pools/fixed_pool_test.cc",
     "override/address_space": "tests/fault/late_limit_test.cc",
     "override/checked_data": "tests/checkers/matrix.py",
+    "override/abort_message": "tests/misuse/at_misuse_test.cc",
     "override/dlopen": "tests/override/programs/deepbind.c",
     "override/malloc": "tests/override/c_functions_test.cc",
     "override/malloc_stats": "tests/override/statistics_test.cc",

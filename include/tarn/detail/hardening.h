@@ -59,9 +59,9 @@ TARN_INLINE Part& part_in(Without<Part>&) {
   __builtin_unreachable();
 }
 
-/// Stop the process, and say what is wrong with the block.
-[[noreturn, gnu::cold]] TARN_API void stop_at_written_block(void* block) noexcept;
-[[noreturn, gnu::cold]] TARN_API void stop_at_bad_free(void* block) noexcept;
+/// Say what is wrong with the block, and stop the process unless the option at_misuse lets it go on.
+[[gnu::cold]] TARN_API void note_written_block(void* block) noexcept;
+[[gnu::cold]] TARN_API void note_bad_free(void* block) noexcept;
 
 /// Sixteen bytes of a block.
 using Sixteen [[gnu::vector_size(16), gnu::may_alias, gnu::aligned(16)]] = unsigned long long;
@@ -119,8 +119,10 @@ TARN_INLINE void begin_guarded(void* block, std::size_t block_bytes, const Guard
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   std::uint64_t before = 0;
   __builtin_memcpy(&before, place - sizeof before, sizeof before);
-  if (before != 0 || !is_zero(block, block_bytes - sizeof(Sixteen))) [[unlikely]]
-    stop_at_written_block(block);
+  if (before != 0 || !is_zero(block, block_bytes - sizeof(Sixteen))) [[unlikely]] {
+    note_written_block(block);
+    __builtin_memset(block, 0, block_bytes - kGuardBytes);
+  }
 }
 /// \returns whether a live block begins at an address. \pre so many bytes from there on can be read.
 TARN_INLINE bool has_guard(void* block, std::size_t block_bytes, const GuardKeys& keys) {
@@ -128,11 +130,12 @@ TARN_INLINE bool has_guard(void* block, std::size_t block_bytes, const GuardKeys
   __builtin_memcpy(&guard, place_of_guard(block, block_bytes), sizeof guard);
   return guard == guard_of(block, keys);
 }
-/// Call when a block comes back. \pre as has_guard().
-TARN_INLINE void end_guarded(void* block, std::size_t block_bytes, const GuardKeys& keys) {
+/// Call when a block comes back. \pre as has_guard(). \returns false where it is none that may.
+TARN_INLINE bool end_guarded(void* block, std::size_t block_bytes, const GuardKeys& keys) {
   if (!has_guard(block, block_bytes, keys)) [[unlikely]]
-    stop_at_bad_free(block);
+    return note_bad_free(block), false;
   make_zero(block, block_bytes);
+  return true;
 }
 
 /// \returns 32 bits, the high ones of Knuth's linear congruential generator of MMIX: the low ones repeat

@@ -143,8 +143,9 @@ TARN_INLINE bool push_hardened(ThreadCache* cache, RecordPlace place, void* bloc
   const HardenedRecord& hardened = hardened_of(record);
   HardenedCache& of_cache = hardened_of(*cache);
   if (!ends_in_slab(cache, place, block, hardened.block_bytes)) [[unlikely]]
-    stop_at_bad_free(block);
-  end_guarded(block, hardened.block_bytes, of_cache.keys);
+    return note_bad_free(block), true;
+  if (!end_guarded(block, hardened.block_bytes, of_cache.keys)) [[unlikely]]
+    return true;  // and the block is left alone
   void** const slot = slot_at(cache, hardened.reserve) + (next_random(of_cache) & hardened.reserve_mask);
   // Read anew: much time has passed for a signal handler, of a large block.
   const std::uintptr_t next = record.top + sizeof(void*);

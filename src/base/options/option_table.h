@@ -54,6 +54,7 @@ enum class Option : std::uint8_t {
   kRecord,
   kLeaks,
   kLeaksSuppressions,
+  kAtMisuse,
 };
 
 struct OptionInfo {
@@ -151,6 +152,9 @@ inline constexpr OptionInfo kOptionTable[] = {
     {Option::kLeaksSuppressions, "leaks_suppressions", OptionKind::kPath, 0, 0, 0, nullptr,
      "Leave out of `leaks` what this file names, in LeakSanitizer's form: a line leak:PATTERN for each file "
      "or exported function."},
+    {Option::kAtMisuse, "at_misuse", OptionKind::kChoice, 0, 0, 2, "stop|handler|report",
+     "What follows the line about a misuse of memory: SIGABRT with its default action; the program's own "
+     "handler of SIGABRT before it; or, where nothing is lost but the block, the program goes on."},
 };
 inline constexpr std::size_t kOptionCount = sizeof(kOptionTable) / sizeof(kOptionTable[0]);
 

@@ -7,10 +7,12 @@
 #include "general/options/class_file.h"
 #include "general/options/configuration.h"
 #include "general/options/memory_limits.h"
+#include "os/fatal.h"
 #include "os/locks/owner_lock.h"
 #include "os/memory/memory.h"
 #include "os/process/process.h"
 #include "os/process/processors.h"
+#include "os/syscall.h"
 #include "page/give_back/background.h"
 #include "page/give_back/page_cache.h"
 #include "page/memory/metadata.h"
@@ -138,6 +140,10 @@ void let_tools_look() {
   if (configuration.value(Option::kObserve) == kOwner) static_cast<void>(os::let_any_process_trace());
 }
 
+void choose_what_follows_misuse() {
+  os::at_misuse = static_cast<os::AtMisuse>(configuration.value(Option::kAtMisuse));
+}
+
 void do_nothing() {}
 
 void begin_or_end_profile() { observation.watch(bytes_value(Option::kProfile)); }
@@ -196,6 +202,7 @@ void apply_all_options() {
   limit_owners();
   configure_background();
   let_tools_look();
+  choose_what_follows_misuse();
 }
 
 void finish_all_options() {

@@ -60,8 +60,6 @@ bool protect(const void* start, std::size_t bytes, int protection) {
   return syscall6(SYS_mprotect, to_long(start), to_long(bytes), protection) == 0;
 }
 
-constinit std::atomic<bool> are_calls_common_only{false};
-
 bool advise(const void* start, std::size_t bytes, int advice) {
   if (makes_common_calls_only()) return false;
   return syscall6(SYS_madvise, to_long(start), to_long(bytes), advice) == 0;
@@ -298,9 +296,6 @@ void leave_out_of_dumps(void* start, std::size_t bytes) {
 void include_in_dumps(void* start, std::size_t bytes) {
   if (!must_fail(Call::kDump)) advise(start, bytes, MADV_DODUMP);
 }
-
-void make_common_calls_only() { are_calls_common_only.store(true, std::memory_order_relaxed); }
-bool makes_common_calls_only() { return are_calls_common_only.load(std::memory_order_relaxed); }
 
 void release(void* start, std::size_t bytes) {
   check_no_lock_is_held("while memory is given back");

@@ -76,12 +76,6 @@ bool populate(void* start, std::size_t bytes);
 /// reads as zero.
 bool move_pages(void* from, void* to, std::size_t bytes);
 
-/// The program will have its own filter for system calls: from now on only calls are made that every malloc
-/// needs (mmap, munmap, mprotect), because some filters end the process for any other call. Memory still goes
-/// back; hints are not given.
-void make_common_calls_only();
-bool makes_common_calls_only();
-
 /// How memory is kept from being paged out: kNow backs it at once, kOnFault locks pages that are touched.
 enum class Lock : std::uint8_t { kNone, kNow, kOnFault };
 

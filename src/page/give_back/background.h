@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "os/memory/memory.h"
+#include "os/syscall.h"
 #include "page/give_back/give_back_policy.h"
 
 namespace tarn::internal {
