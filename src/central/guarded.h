@@ -14,18 +14,16 @@ inline detail::GuardKeys guard_keys() {
 /// Whether blocks of a class have a guard: those of pools have none, and are looked up at each free.
 inline bool has_guards(SizeClass size_class) { return detail::kIsHardened && !is_private_class(size_class); }
 
-/// \returns the block, which may be nullptr.
+/// \returns the block, which may be nullptr; nullptr where it was written while it was free.
 inline void* begin_guarded(SizeClass size_class, void* block) {
-  if (block != nullptr && has_guards(size_class))
-    detail::begin_guarded(block, class_geometry[size_class].block_bytes, guard_keys());
-  return block;
+  if (block == nullptr || !has_guards(size_class)) return block;
+  return detail::begin_guarded(block, class_geometry[size_class].block_bytes, guard_keys()) ? block : nullptr;
 }
 
-/// Tells where a block is not live, or was written past its end. \pre the address is a block's.
-inline void check_guarded(SizeClass size_class, void* block) {
-  if (has_guards(size_class) &&
-      !detail::has_guard(block, class_geometry[size_class].block_bytes, guard_keys()))
-    detail::note_bad_free(block);
+/// \returns whether the block is live, and was not written past its end. \pre the address is a block's.
+inline bool is_whole(SizeClass size_class, void* block) {
+  return !has_guards(size_class) ||
+         detail::has_guard(block, class_geometry[size_class].block_bytes, guard_keys());
 }
 
 /// \pre the address is a block's. \returns false where it is none that may be freed.

@@ -74,7 +74,10 @@ bool takes_this_block_from_malloc() {
   const SlowDoor door;
   Span* const span = find_any_span(block);
   if (PoolHeader* const pool = pool_over_system(block)) return pool->operations->deallocate(*pool, block);
-  if (span == nullptr) return os::misuse("free of a pointer that is no block", block);
+  if (span == nullptr) {
+    set_up_once();  // the options say what follows
+    return os::misuse("free of a pointer that is no block", block);
+  }
   if (PoolHeader* const pool = asked_pool(*span)) return pool->operations->deallocate(*pool, block);
   if (is_slab(span)) return deallocate_in_class(block, span->size_class.load(std::memory_order_relaxed));
   deallocate_large(span, block);

@@ -46,6 +46,13 @@ std::size_t usable_bytes(const Span& span, const void* block) {
   return geometry_of(owner, class_of(span)).block_bytes - (owner.is_of_pool ? 0 : detail::kGuardBytes);
 }
 
+// One that is free already, or may lie over others, is not moved: the process stops in any case.
+void check_whole(SizeClass size_class, void* block) {
+  if (is_whole(size_class, block)) return;
+  detail::note_bad_free(block);
+  os::fatal("use of a block that is not whole", block);
+}
+
 std::size_t usable_bytes_of(SizeClass size_class) {
   return class_geometry[size_class].block_bytes - (is_private_class(size_class) ? 0 : detail::kGuardBytes);
 }
@@ -131,7 +138,7 @@ void count_reallocation() {
   if (PoolHeader* const pool = asked_pool(*span)) return reallocate_of_pool(*pool, block, size);
   const std::size_t usable = usable_bytes(*span, block);
   if (is_slab(span)) {
-    check_guarded(class_of(*span), block);
+    check_whole(class_of(*span), block);
     if (may_stay(class_of(*span), usable, size)) return block;
   } else if (size >= kGrowsInPlace / 2) {  // sizes that swing about the limit are not copied each time
     if (void* const resized = reallocate_large(span, size)) return resized;
@@ -191,7 +198,7 @@ void* reallocate(void* block, std::size_t size) noexcept {
   const Span& slab = *page_map.find(block);
   if (!is_start_of_block(slab, block)) os::fatal("use of a pointer into a block", block);
   const SizeClass size_class = class_of_record(record);
-  check_guarded(size_class, block);
+  check_whole(size_class, block);
   if (is_private_class(size_class) && private_class(size_class).owner->asks_pool)
     return reallocate_slow(block, size);
   const std::size_t usable = usable_bytes_of(size_class);

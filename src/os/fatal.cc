@@ -32,7 +32,10 @@ void raise_abort() { syscall6(SYS_tgkill, syscall6(SYS_getpid), syscall6(SYS_get
   } const by_default{};
   const std::uint64_t abort_signal = std::uint64_t{1} << (SIGABRT - 1);
   syscall6(SYS_rt_sigprocmask, SIG_UNBLOCK, to_long(&abort_signal), 0, sizeof abort_signal);
-  if (at_misuse == AtMisuse::kHandler) raise_abort();
+  static constinit std::atomic<long> last_thread{0};
+  // A handler that comes here itself is not called again.
+  const long thread = syscall6(SYS_gettid);
+  if (at_misuse == AtMisuse::kHandler && last_thread.exchange(thread) != thread) raise_abort();
   syscall6(SYS_rt_sigaction, SIGABRT, to_long(&by_default), 0, sizeof abort_signal);
   syscall6(SYS_rt_sigprocmask, SIG_UNBLOCK, to_long(&abort_signal), 0, sizeof abort_signal);
   raise_abort();
@@ -48,8 +51,9 @@ void tell(Text& line, const void* address) {
   write_line(line);
 }
 
-// What libc's abort_msg_s is.
-struct AbortMessage {
+// What libc's abort_msg_s is. No page begins with it: a later abort of libc's unmaps those that do.
+struct alignas(32) AbortMessage {
+  std::uint64_t before[2];
   unsigned bytes;
   char text[1024];
 };
@@ -59,8 +63,9 @@ void leave_in_libc(const Text& line) {
   void** const place = abort_message_of_libc.load(std::memory_order_relaxed);
   if (place == nullptr || line.length() >= sizeof abort_message.text) return;
   std::memcpy(abort_message.text, line.data(), line.length());
-  abort_message.bytes = sizeof abort_message;
-  *place = &abort_message;
+  abort_message.text[line.length()] = '\0';
+  abort_message.bytes = sizeof abort_message.bytes + sizeof abort_message.text;
+  *place = &abort_message.bytes;
 }
 
 // The kernel writes the names of mapped files into a core file's notes. A filter of system calls may be in

@@ -8,6 +8,7 @@ namespace {
 [[gnu::constructor]] void find_abort_message() {
   if (&dlsym == nullptr) return;
   os::abort_message_of_libc = static_cast<void**>(dlsym(RTLD_DEFAULT, "__abort_msg"));
+  dlerror();  // the program did not ask
 }
 
 }  // namespace

@@ -207,7 +207,11 @@ void* allocate(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) 
     if (taken == 0) return nullptr;
     set_record(heap, size_class, taken);
   }
-  return detail::pop(heap.cache, record_of_class(size_class));
+  // More than once where a block was written while it was free: then that one is left alone.
+  void* block = nullptr;
+  while (block == nullptr && count_of(heap, size_class) != 0)
+    block = detail::pop(heap.cache, record_of_class(size_class));
+  return block;
 }
 
 void* refill_and_take(ThreadHeap& heap, SizeClass size_class) {
@@ -218,6 +222,7 @@ void* refill_and_take(ThreadHeap& heap, SizeClass size_class) {
 
 void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPages& returned) {
   const SlowCall call(heap);
+  if (!is_whole(size_class, block)) return detail::note_bad_free(block);
   if (counts_calls(&heap) && !owner_serving(heap, size_class).has_slots)
     count_deallocation(*heap.calls, size_class);
   if (count_of(heap, size_class) == heap.magazines.at(size_class).capacity) {

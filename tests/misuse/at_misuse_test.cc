@@ -1,5 +1,6 @@
 // What follows the line about a misuse, by the option at_misuse; the program's memory is the library's.
 #include <dlfcn.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -47,6 +48,19 @@ TEST(AtMisuseHandler, RunsTheProgramsAndFindsTheLineInLibcAndInTheMap) {
       << result.describe();
 }
 
+TEST(AtMisuseHandler, IsNotCalledForAMisuseOfItsOwn) {
+  const ChildResult result = run_in_child([] {
+    std::signal(SIGABRT, [](int) {
+      say("handler\n");
+      free_what_is_no_block();
+    });
+    free_what_is_no_block();
+    return 0;
+  });
+  EXPECT_EQ(result.signal, SIGABRT);
+  EXPECT_EQ(result.output, "handler\n");
+}
+
 TEST(AtMisuseStop, RunsNoHandler) {
   const ChildResult result = run_in_child([] {
     std::signal(SIGABRT, [](int) { say("handler\n"); });
@@ -67,7 +81,7 @@ class AtMisuseReport : public ::testing::Test {
       std::set<void*> blocks;
       for (unsigned i = 0; i < 10'000; ++i)
         if (!blocks.insert(std::malloc(100)).second) return 1;
-      _exit(0);  // nothing is looked at there
+      std::exit(0);
       return 0;
     });
     EXPECT_EQ(result.exit_status, 0) << result.describe();
@@ -100,6 +114,26 @@ TEST_F(AtMisuseReportHardened, GoesOnAfterASecondFree) {
     asm volatile("" : "+r"(block));
     std::free(block);
   });
+}
+
+TEST_F(AtMisuseReportHardened, GoesOnAfterAWritePastALiveBlock) {
+  expect_lines("tarn: write past the end of a block: 0x", [] {
+    char* block = static_cast<char*>(std::malloc(100));
+    asm volatile("" : "+r"(block));
+    block[malloc_usable_size(block)] ^= 1;
+    std::free(block);
+  });
+}
+
+TEST_F(AtMisuseReportHardened, StopsAtAReallocOfAFreedBlock) {
+  const ChildResult result = run_in_child([] {
+    void* block = std::malloc(100);
+    std::free(block);
+    asm volatile("" : "+r"(block));
+    block = std::realloc(block, 101);
+    return block == nullptr ? 1 : 0;
+  });
+  EXPECT_EQ(result.signal, SIGABRT) << result.describe();
 }
 
 TEST_F(AtMisuseReportHardened, GoesOnAfterAWriteIntoAFreedBlock) {

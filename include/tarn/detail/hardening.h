@@ -110,19 +110,18 @@ TARN_INLINE char* place_of_guard(void* block, std::size_t block_bytes) {
   return static_cast<char*>(block) + block_bytes - kGuardBytes;
 }
 
-/// Call when a block is handed out. \why first the guard: a read of a page that was never written makes the
-/// system map zeros, and the write that follows is a second fault.
-TARN_INLINE void begin_guarded(void* block, std::size_t block_bytes, const GuardKeys& keys) {
+/// Call when a block is handed out. \returns false where it was written since it was freed. \why the guard
+/// first: a read of a page never written makes the system map zeros, and the write is a second fault.
+TARN_INLINE bool begin_guarded(void* block, std::size_t block_bytes, const GuardKeys& keys) {
   const std::uint64_t guard = guard_of(block, keys);
   char* const place = place_of_guard(block, block_bytes);
   __builtin_memcpy(place, &guard, sizeof guard);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   std::uint64_t before = 0;
   __builtin_memcpy(&before, place - sizeof before, sizeof before);
-  if (before != 0 || !is_zero(block, block_bytes - sizeof(Sixteen))) [[unlikely]] {
-    note_written_block(block);
-    __builtin_memset(block, 0, block_bytes - kGuardBytes);
-  }
+  if (before != 0 || !is_zero(block, block_bytes - sizeof(Sixteen))) [[unlikely]]
+    return note_written_block(block), false;
+  return true;
 }
 /// \returns whether a live block begins at an address. \pre so many bytes from there on can be read.
 TARN_INLINE bool has_guard(void* block, std::size_t block_bytes, const GuardKeys& keys) {

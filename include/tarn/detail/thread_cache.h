@@ -120,7 +120,9 @@ TARN_INLINE void* pop(ThreadCache* cache, Where record) {
   __atomic_store_n(&record_at(cache, again(record)).top, top - sizeof(void*), __ATOMIC_RELAXED);
   if constexpr (kIsHardened) {
     __builtin_prefetch(*slot_at(cache, top - sizeof(void*)), 1);  // the next, which will be looked at
-    begin_guarded(block, hardened_of(record_at(cache, record)).block_bytes, hardened_of(*cache).keys);
+    if (!begin_guarded(block, hardened_of(record_at(cache, record)).block_bytes, hardened_of(*cache).keys))
+        [[unlikely]]
+      return nullptr;
   }
   return block;
 }

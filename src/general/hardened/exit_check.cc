@@ -3,6 +3,7 @@
 
 #include "central/guarded.h"
 #include "central/slabs/slab.h"
+#include "os/fatal.h"
 #include "page/spans/page_map.h"
 #include "thread/magazine.h"
 #include "thread/this_thread.h"
@@ -30,9 +31,9 @@ void check_slab_locked(const Span& slab, std::size_t& read) {
     void* const block = slab.block(BlockIndex{i});
     read += bytes;
     if (!is_marked_free_locked(slab, BlockIndex{i})) {
-      if (!is_whole(block, bytes)) stop_at_block(slab, "write past the end of a block, found at exit", block);
+      if (!is_whole(block, bytes)) os::misuse("write past the end of a block, found at exit", block);
     } else if (!detail::is_zero(block, bytes)) {
-      stop_at_block(slab, kLateWrite, block);
+      os::misuse(kLateWrite, block);
     }
   }
 }
@@ -40,8 +41,7 @@ void check_slab_locked(const Span& slab, std::size_t& read) {
 void check_own_magazines(const ThreadHeap& heap) {
   for (const SizeClass size_class : all_classes())
     visit_magazine(heap, size_class, [size_class](void* block) {
-      if (!detail::is_zero(block, class_geometry[size_class].block_bytes))
-        stop_at_block(*page_map.find(block), kLateWrite, block);
+      if (!detail::is_zero(block, class_geometry[size_class].block_bytes)) os::misuse(kLateWrite, block);
     });
 }
 
