@@ -79,13 +79,13 @@ std::uint64_t number_of_pool(SizeClass size_class) {
   return block;
 }
 
-// As a hit does, but of any address: it first finds out whether a block begins there.
 // Stops the process where a guard would be read behind the slab: the address is no block's.
 void check_place(void* block, SizeClass size_class) {
   BlockIndex index{};
   if (has_guards(size_class)) slab_of_block(block, &index);
 }
 
+// As a hit does, but of any address: it first finds out whether a block begins there.
 bool check_and_end_guarded(void* block, SizeClass size_class) {
   check_place(block, size_class);
   return end_guarded(size_class, block);
