@@ -222,7 +222,7 @@ class BasicFixedPool {
 
   /// \returns a block of block_bytes(), contents undefined; the one freed last, of a shared pool by this
   /// thread, else the lowest free one of a chunk. \cost inlined: two loads, a store, a compare; of a shared
-  /// pool two loads more, and with a cap a call.
+  /// pool four loads and a store more, and with a cap a call.
   [[nodiscard]] TARN_INLINE void* allocate() {
     check_user();
     void* const block = detail::pool_allocate(front_);
@@ -247,7 +247,7 @@ class BasicFixedPool {
   }
 
   /// nullptr is ignored. \cost inlined: three loads, two stores, two compares; of a shared pool the index of
-  /// pages too, and with a cap a call.
+  /// pages and the block's live byte too, and with a cap a call.
   TARN_INLINE void deallocate(void* block) noexcept {
     check_user();
     // Checkers are told first: after the free, another thread may be given the block.

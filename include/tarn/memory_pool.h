@@ -53,13 +53,14 @@ TARN_INLINE void deallocate_to(ThreadCache* cache, void* block, More... more) {
 }  // namespace detail
 
 /// \returns a block of at least `size` bytes, also for 0; nullptr with errno ENOMEM when memory is refused.
-/// \cost a hit (up to 16 KiB) is inlined: three loads, a store, a compare; above 1 KiB a load more.
+/// \cost a hit (up to 16 KiB) is inlined: five loads, two stores, two compares; above 1 KiB
+/// a load more.
 [[nodiscard]] TARN_HIT void* allocate(std::size_t size) noexcept {
   return detail::allocate_from<detail::allocate_slow>(detail::thread_cache, size);
 }
 
 /// Frees a block of any of the library's pools, from any thread; nullptr is ignored.
-/// \cost a hit is inlined: five loads, two stores.
+/// \cost a hit is inlined: eight loads, three stores.
 TARN_HIT void deallocate(void* block) noexcept {
   detail::deallocate_to<detail::deallocate_slow>(detail::own_cache(), block);
 }
@@ -93,9 +94,9 @@ TARN_API std::size_t good_size(std::size_t size) noexcept;
 TARN_API std::size_t trim(std::size_t keep = 0) noexcept;
 
 /// Makes `bytes` of free pages, backed by memory, that stay until trim: the next allocations then neither
-/// call the system nor fault. From then on each size has slabs of its own from its first request on.
-/// \returns bytes made; fewer when memory is refused. \cost a system call per 2 MiB, and the work of a fault
-/// per OS page.
+/// call the system nor fault. An eighth more is for live bytes (docs/safety.md). From then on each size has
+/// slabs of its own from its first request on. \returns bytes made; fewer when memory is refused.
+/// \cost some system calls per 2 MiB, and the work of a fault per OS page.
 TARN_API std::size_t prewarm(std::size_t bytes) noexcept;
 
 /// Fills `blocks` with up to `count` blocks of `size` bytes. \returns how many blocks there are; fewer only

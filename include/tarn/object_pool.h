@@ -95,7 +95,7 @@ class ObjectPool {
     detail::stop_at_move<Moved>();
   }
 
-  /// \cost a hit of the thread's magazine for the memory: three loads, a store, a compare, inlined.
+  /// \cost a hit of the thread's magazine for the memory: five loads, two stores, two compares, inlined.
   template <typename... Arguments>
   [[nodiscard]] TARN_INLINE T* create(Arguments&&... arguments) {
     return construct(detail::checked(allocate()), std::forward<Arguments>(arguments)...);

@@ -7,6 +7,7 @@
 #include "general/pools/pool_header.h"
 #include "general/slow_door.h"
 #include "os/locks/owner_lock.h"
+#include "page/spans/live_map.h"
 #include "tarn/memory_pool.h"
 #include "thread/observation/observation.h"
 #include "thread/slow_call.h"
@@ -45,6 +46,11 @@ class BatchMark {
   ThreadHeap* const heap_;
 };
 
+void begin_all_live(SizeClass size_class, void* const* blocks, std::size_t count) {
+  const std::uintptr_t word = live_word(size_class);
+  for (std::size_t i = 0; word != 0 && i < count; ++i) detail::begin_live(word, blocks[i]);
+}
+
 // What the thread's magazine has, if its record is not hidden. \returns how many.
 std::size_t pop_batch(SizeClass size_class, std::size_t count, void** blocks) {
   const BatchMark mark;
@@ -56,6 +62,9 @@ std::size_t pop_batch(SizeClass size_class, std::size_t count, void** blocks) {
   const std::size_t taken = count < cached ? count : cached;
   copy_blocks(blocks, top + 1 - taken, taken);
   __atomic_store_n(&record.top, record.top - taken * sizeof(void*), __ATOMIC_RELAXED);
+  // Last: until then a signal handler may take and free the same blocks.
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  begin_all_live(size_class, blocks, taken);
   return taken;
 }
 
@@ -74,23 +83,23 @@ TARN_INLINE std::size_t push_batch(void* const* blocks, std::size_t count) {
   void** const top = detail::slot_at(cache, record.top);
   const std::size_t room = (record.limit - record.top) / sizeof(void*);
   const std::size_t most = count < room ? count : room;
+  if (most == 0) return 0;  // maybe of no class
+  const std::uintptr_t word = detail::live_word(cache, place);
   std::size_t pushed = 0;
   // Two by two, but read and stored one by one: what was just stored so is waited for when it is read as one.
-  // A block after itself is freed twice.
-  for (void* last = *top; most - pushed >= 2; pushed += 2) {
+  const auto push = [&](void* block) {
+    if (!detail::end_live(word, block)) return false;
+    __atomic_store_n(top + ++pushed, block, __ATOMIC_RELAXED);
+    return true;
+  };
+  while (most - pushed >= 2) {
     void* const block = __atomic_load_n(blocks + pushed, __ATOMIC_RELAXED);
     void* const next = __atomic_load_n(blocks + pushed + 1, __ATOMIC_RELAXED);
     const std::size_t places = pair_of(detail::record_of(cache, block), detail::record_of(cache, next));
-    if (places != pair_of(place, place) || block == last || next == block) break;
-    __atomic_store_n(top + pushed + 1, block, __ATOMIC_RELAXED);
-    __atomic_store_n(top + pushed + 2, next, __ATOMIC_RELAXED);
-    last = next;
+    if (places != pair_of(place, place) || !push(block) || !push(next)) break;
   }
   // What is left of a pair, or comes before the block that ended the loop.
-  if (pushed != most && blocks[pushed] != top[pushed] && detail::record_of(cache, blocks[pushed]) == place) {
-    __atomic_store_n(top + pushed + 1, blocks[pushed], __ATOMIC_RELAXED);
-    ++pushed;
-  }
+  if (pushed != most && detail::record_of(cache, blocks[pushed]) == place) push(blocks[pushed]);
   if (pushed != 0) __atomic_store_n(&record.top, record.top + pushed * sizeof(void*), __ATOMIC_RELEASE);
   return pushed;
 }
@@ -109,6 +118,7 @@ TARN_INLINE std::size_t push_batch(void* const* blocks, std::size_t count) {
     if (part == 0) break;
     taken += part;
   }
+  begin_all_live(size_class, blocks, taken);
   return taken;
 }
 

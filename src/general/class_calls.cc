@@ -2,7 +2,7 @@
 // or a pool's if the thread has no heap, or is sampled. A freed block goes to the owner that its page names.
 #include "general/class_calls.h"
 
-#include "central/guarded.h"
+#include "central/live_blocks.h"
 #include "central/owners.h"
 #include "central/slabs/return_blocks.h"
 #include "central/slabs/slab.h"
@@ -37,7 +37,7 @@ void* allocate_without_heap(SizeClass size_class, ReturnedPages& returned) {
   SlabOwner& owner = owner_without_heap(size_class);
   os::LockGuard guard(owner.mutex);
   void* block = nullptr;
-  return take_blocks_locked(owner, size_class, &block, 1, returned) == 1 ? begin_guarded(size_class, block)
+  return take_blocks_locked(owner, size_class, &block, 1, returned) == 1 ? begin_live(size_class, block)
                                                                          : nullptr;
 }
 
@@ -47,8 +47,7 @@ void* allocate_from_heap(ThreadHeap& heap, SizeClass size_class, std::size_t siz
   if (!thread_limits.check_every_free) {
     block = allocate(heap, size_class, returned);
   } else {
-    block =
-        take_blocks(heap, size_class, &block, 1, returned) == 0 ? nullptr : begin_guarded(size_class, block);
+    block = take_blocks(heap, size_class, &block, 1, returned) == 0 ? nullptr : begin_live(size_class, block);
   }
   if (counts_calls(&heap) && block != nullptr) count_allocation(*heap.calls, size_class, size);
   return block;
@@ -74,7 +73,7 @@ std::uint64_t number_of_pool(SizeClass size_class) {
     os::LockGuard guard(owner->mutex);
     if (take_blocks_locked(*owner, size_class, &block, 1, returned) == 0) return nullptr;
   }
-  begin_guarded(size_class, block);
+  begin_live(size_class, block);
   observation.note_allocated(block, size, number_of_pool(size_class));
   return block;
 }
@@ -86,9 +85,9 @@ void check_place(void* block, SizeClass size_class) {
 }
 
 // As a hit does, but of any address: it first finds out whether a block begins there.
-bool check_and_end_guarded(void* block, SizeClass size_class) {
+bool check_and_end_live(void* block, SizeClass size_class) {
   check_place(block, size_class);
-  return end_guarded(size_class, block);
+  return end_live(size_class, block);
 }
 
 // A block for a watched thread: of its own if a sample falls on it, else one that the thread has cached.
@@ -110,7 +109,7 @@ void* allocate_watched(ThreadHeap* heap, SizeClass size_class, std::size_t size)
   }
   SlabOwner* const owner = page_map.find(block)->owner.load(std::memory_order_acquire);
   if (owner == nullptr || !owner->is_sampled) return false;
-  if (!check_and_end_guarded(block, size_class)) return true;
+  if (!check_and_end_live(block, size_class)) return true;
   observation.note_freed(block);
   ReturnedPages returned;
   os::LockGuard guard(owner->mutex);
@@ -158,7 +157,7 @@ void deallocate_in_class(void* block, SizeClass size_class) {
     return deallocate(*heap, block, size_class, returned);
   }
   // A thread without a heap: it has called too rarely so far, memory was refused, or it has ended.
-  if (!check_and_end_guarded(block, size_class)) return;
+  if (!check_and_end_live(block, size_class)) return;
   SlabOwner& owner = owner_without_heap(size_class);
   os::LockGuard guard(owner.mutex);
   return_blocks(&owner, &block, 1, returned);
@@ -185,7 +184,7 @@ void deallocate_checked(void* block) {
     // The slab may have moved before its owner's mutex was taken.
     if (slab->owner.load(std::memory_order_acquire) != owner) continue;
     if (is_marked_free_locked(*slab, index)) stop_at_block(*slab, "double free", block);
-    if (!end_guarded(slab->size_class.load(std::memory_order_relaxed), block)) return;
+    if (!end_live(slab->size_class.load(std::memory_order_relaxed), block)) return;
     return return_blocks(owner, &block, 1, returned);
   }
 }

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "base/wipe.h"
-#include "central/guarded.h"
+#include "central/live_blocks.h"
 #include "central/slabs/slab.h"
 #include "general/hardened/large_guards.h"
 #include "general/large.h"
@@ -48,8 +48,8 @@ std::size_t usable_bytes(const Span& span, const void* block) {
 
 // One that is free already, or may lie over others, is not moved: the process stops in any case.
 void check_whole(SizeClass size_class, void* block) {
-  if (is_whole(size_class, block)) return;
-  detail::note_bad_free(block);
+  if (is_live(size_class, block)) return;
+  note_bad_free(block);
   os::fatal("use of a block that is not whole", block);
 }
 

@@ -88,6 +88,10 @@ void leave_in_notes(const Text& line) {
   stop_process();
 }
 
+Text& start_in_pool(Text& line, const char* pool, const char* what) {
+  return line.add("tarn: ").add(what).add(" in '").add(pool).add('\'');
+}
+
 }  // namespace
 
 void fatal(const char* what, const void* address) {
@@ -96,16 +100,19 @@ void fatal(const char* what, const void* address) {
   stop(line, address);
 }
 
-void misuse(const char* what, const void* address) {
-  if (at_misuse != AtMisuse::kReport) fatal(what, address);
-  FixedText<1024> line;
-  tell(line.add("tarn: ").add(what), address);
-}
-
 void fatal_in_pool(const char* pool, const char* what, const void* address) {
   FixedText<1024> line;
-  line.add("tarn: ").add(what).add(" in '").add(pool).add('\'');
-  stop(line, address);
+  stop(start_in_pool(line, pool, what), address);
+}
+
+void misuse(const char* what, const void* address, const char* pool) {
+  FixedText<1024> line;
+  if (pool == nullptr)
+    line.add("tarn: ").add(what);
+  else
+    start_in_pool(line, pool, what);
+  if (at_misuse != AtMisuse::kReport) stop(line, address);
+  tell(line, address);
 }
 
 }  // namespace tarn::internal::os

@@ -19,8 +19,8 @@ enum class AtMisuse : std::uint8_t { kStop, kHandler, kReport };
 inline constinit AtMisuse at_misuse{};
 
 /// The same for a misuse after which the process may go on: where the program wants that, it only prints the
-/// line.
-[[gnu::cold, gnu::noinline]] void misuse(const char* what, const void* address);
+/// line. \param pool named too, unless it is nullptr.
+[[gnu::cold, gnu::noinline]] void misuse(const char* what, const void* address, const char* pool = nullptr);
 
 /// libc's pointer to the line of an abort; nullptr: it has none, or nobody has looked.
 inline constinit std::atomic<void**> abort_message_of_libc{nullptr};

@@ -13,6 +13,7 @@
 #include "os/process/process.h"
 #include "os/process/process_status.h"
 #include "page/give_back/unused_reserves.h"
+#include "page/spans/live_map.h"
 #include "page/spans/page_map.h"
 #include "tarn/detail/c_api.h"
 #include "thread/registry.h"
@@ -20,6 +21,7 @@
 namespace {
 
 namespace os = tarn::internal::os;
+using tarn::internal::live_map;
 using tarn::internal::page_map;
 
 // Also rlimit64: sys/resource.h would declare the functions below with types that differ between C++ and C.
@@ -60,6 +62,7 @@ void make_room_below(std::uint64_t limit) {
   if (os::address_bytes() - unused >= limit) return;
   if (index != 0) {
     page_map.drop_index();
+    live_map.drop();
     tarn::internal::registry.show_page_index();
   }
   tarn::internal::release_unused_reserves();

@@ -7,7 +7,7 @@
 
 #include "central/cached/cached_spans.h"
 #include "central/cached/depot.h"
-#include "central/guarded.h"
+#include "central/live_blocks.h"
 #include "central/slabs/class_slabs.h"
 #include "central/slabs/remote_free.h"
 #include "central/trim.h"
@@ -19,6 +19,7 @@
 #include "os/process/process_status.h"
 #include "page/give_back/page_cache.h"
 #include "page/memory/metadata.h"
+#include "page/spans/live_map.h"
 #include "page/spans/page_map.h"
 #include "thread/magazine.h"
 #include "thread/watch/watch_switches.h"
@@ -203,6 +204,7 @@ ThreadHeap* Registry::make_heap_locked() {
   heap->home = heap->owner = owner;
   heap->cache = cache;
   heap->cache->page_index = page_map.index();
+  heap->cache->live_words = detail::live_words;
   if constexpr (detail::kIsHardened)
     detail::hardened_of(*heap->cache) = {guard_keys(), detail::guard_of(cache, guard_keys())};
   if (numbered_count_ != detail::kNumberedThreads) heap->cache->thread_number = ++numbered_count_;

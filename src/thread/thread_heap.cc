@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "central/cached/depot.h"
-#include "central/guarded.h"
+#include "central/live_blocks.h"
 #include "central/owners.h"
 #include "central/slabs/class_slabs.h"
 #include "central/slabs/return_blocks.h"
@@ -195,7 +195,7 @@ void* allocate(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) 
     // block.
     if (!prepare_magazine(heap, size_class)) {
       void* block = nullptr;
-      return take_blocks(heap, size_class, &block, 1, returned) == 1 ? begin_guarded(size_class, block)
+      return take_blocks(heap, size_class, &block, 1, returned) == 1 ? begin_live(size_class, block)
                                                                      : nullptr;
     }
     Magazine& magazine = heap.magazines.made(size_class);
@@ -222,19 +222,18 @@ void* refill_and_take(ThreadHeap& heap, SizeClass size_class) {
 
 void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPages& returned) {
   const SlowCall call(heap);
-  if (!is_whole(size_class, block)) return detail::note_bad_free(block);
+  // The newest block of the magazine too is free, where a class has no live bytes.
+  if (!is_live(size_class, block) || newest_block(heap, size_class) == block) return note_bad_free(block);
   if (counts_calls(&heap) && !owner_serving(heap, size_class).has_slots)
     count_deallocation(*heap.calls, size_class);
   if (count_of(heap, size_class) == heap.magazines.at(size_class).capacity) {
-    // What comes now may return the newest blocks, with which a push would compare this one.
-    if (newest_block(heap, size_class) == block) stop_at_block(*page_map.find(block), "double free", block);
     keep_to_limit(heap, returned);
     note_miss(heap, size_class, heap.counters.flushes, returned);
   }
   if (count_of(heap, size_class) == heap.magazines.at(size_class).capacity) {  // a look may have made room
     if (count_of(heap, size_class) != 0) flush(heap, size_class, returned);
     if (!prepare_magazine(heap, size_class)) {
-      if (!end_guarded(size_class, block)) return;
+      if (!end_live(size_class, block)) return;
       SlabOwner& owner = owner_serving(heap, size_class);
       os::LockGuard guard(owner.mutex);
       return return_blocks(&owner, &block, 1, returned);

@@ -23,6 +23,7 @@ TIERS = ["base", "os", "page", "central", "thread", "general", "pool", "observe"
 PUBLIC = {"version": "base", "detail/api": "base", "detail/c_api": "base",
           "detail/bins": "base", "detail/error": "base", "detail/record_seal": "general",
           "detail/mutex": "os", "detail/owner_lock": "os", "detail/page_index": "page",
+          "detail/live_bytes": "page",
           "detail/hardening": "central",
           "detail/span_head": "page", "detail/thread_cache": "thread",
           "detail/source": "general", "sensitive": "general",

@@ -1,6 +1,7 @@
 // The fast path, inlined into every program that links the library: a hit is one load from an array of
 // pointers that is already in the CPU cache, and a decrement (allocate) or a store and an increment
-// (deallocate). The block itself is not touched.
+// (deallocate), and the byte that tells whether the block is live (live_bytes.h). The block itself is not
+// touched but by the hardened library.
 //
 // magazine   a small array of free blocks of one size class; slot 0 holds nullptr, which marks the end.
 // record     {top, limit}: the distances in bytes from the cache to the slot whose block is handed out next,
@@ -24,6 +25,7 @@
 
 #include "tarn/detail/bins.h"
 #include "tarn/detail/hardening.h"
+#include "tarn/detail/live_bytes.h"
 #include "tarn/detail/page_index.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -42,6 +44,7 @@ struct alignas(sizeof(Record)) ThreadCache {
   PageIndex page_index;
   std::uint32_t thread_number;  // of no other thread that runs; 0: none
   std::uint32_t ends_handles;   // a mark that the thread ends an object (mark_of() in handle_slots.h)
+  const LiveWord* live_words;   // of the classes
   [[no_unique_address]] IfHardened<HardenedCache> hardened;
 };
 static_assert(sizeof(ThreadCache) == kFirstPoolClass * sizeof(Record));
@@ -110,6 +113,16 @@ TARN_INLINE void** slot_at(ThreadCache* cache, std::uintptr_t distance) {
   return reinterpret_cast<void**>(reinterpret_cast<std::uintptr_t>(cache) + distance);
 }
 
+/// \returns the live word of the class of a record.
+TARN_INLINE std::uintptr_t live_word(const ThreadCache* cache, std::size_t byte_offset) {
+  static_assert(kIsHardened || sizeof(LiveWord) == sizeof(Record));
+  const void* const at = reinterpret_cast<const char*>(cache->live_words) + byte_offset;
+  return __atomic_load_n(&static_cast<const LiveWord*>(at)->word, __ATOMIC_RELAXED);
+}
+TARN_INLINE std::uintptr_t live_word(const ThreadCache* cache, RecordPlace place) {
+  return live_word(cache, number_of(place) * 8);
+}
+
 // Other threads read, hence the atomic accesses; on x86-64 they cost the same as plain ones.
 template <typename Where>
 TARN_INLINE void* pop(ThreadCache* cache, Where record) {
@@ -123,6 +136,8 @@ TARN_INLINE void* pop(ThreadCache* cache, Where record) {
     if (!begin_guarded(block, hardened_of(record_at(cache, record)).block_bytes, hardened_of(*cache).keys))
         [[unlikely]]
       return nullptr;
+  } else {
+    begin_live(live_word(cache, record), block);
   }
   return block;
 }
@@ -162,8 +177,8 @@ TARN_INLINE bool push_hardened(ThreadCache* cache, RecordPlace place, void* bloc
 TARN_INLINE bool push(ThreadCache* cache, RecordPlace record, void* block) {
   if constexpr (kIsHardened) return push_hardened(cache, record, block);
   const std::uintptr_t top = record_at(cache, again(record)).top;
-  // Full, or the same block twice in a row.
-  if (top == record_at(cache, again(record)).limit || *slot_at(cache, top) == block) [[unlikely]]
+  // Full, or no live block begins there.
+  if (top == record_at(cache, again(record)).limit || !end_live(live_word(cache, record), block)) [[unlikely]]
     return false;
   const std::uintptr_t next = again(top + sizeof(void*));
   __atomic_store_n(slot_at(cache, next), block, __ATOMIC_RELAXED);

@@ -9,6 +9,7 @@
 #include "page/give_back/page_cache.h"
 #include "page/memory/metadata.h"
 #include "page/spans.h"
+#include "page/spans/live_map.h"
 
 namespace tarn::internal {
 namespace {
@@ -240,6 +241,8 @@ Span* make_slab_locked(SlabOwner& owner, SizeClass size_class, bool is_used_now)
   // The cut before the owner: a late announcement that reads the new owner must find the new class
   // (remote_free.cc). The record last: from then on frees of its blocks may be hits.
   begin_slab(*slab, {size_class, geometry, blocks, colour});
+  if (!owner.has_slots && size_class != SizeClass::kNone)
+    live_map.cover(size_class, geometry.stride, slab->start, std::size_t{blocks} * geometry.stride);
   slab->is_zero_when_free = !owner.is_of_pool;
   slab->owner.store(&owner, std::memory_order_seq_cst);
   slab->set_pool(owner.asks_pool ? owner.first_part->pool : nullptr);

@@ -64,10 +64,23 @@ unsigned take_from_slab(Span& slab, void** blocks, unsigned wanted) {
   return count;
 }
 
-void stop_at_block(const Span& slab, const char* what, const void* block) {
+namespace {
+
+// \returns nullptr of the general pool's, or of a slab that has ended.
+const char* pool_name_of(const Span& slab) {
   const SlabOwner* const owner = slab.owner.load(std::memory_order_acquire);
-  if (owner == nullptr || !owner->is_of_pool) os::fatal(what, block);
-  os::fatal_in_pool(owner->first_part->pool_name, what, block);
+  return owner == nullptr || !owner->is_of_pool ? nullptr : owner->first_part->pool_name;
+}
+
+}  // namespace
+
+void stop_at_block(const Span& slab, const char* what, const void* block) {
+  const char* const pool = pool_name_of(slab);
+  pool == nullptr ? os::fatal(what, block) : os::fatal_in_pool(pool, what, block);
+}
+
+void note_misuse_of_block(const Span& slab, const char* what, const void* block) {
+  os::misuse(what, block, pool_name_of(slab));
 }
 
 void stop_for_block_of_another(const SlabOwner& pool, const SlabOwner* other, const void* block) {

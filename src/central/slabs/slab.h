@@ -62,6 +62,8 @@ bool is_marked_free_locked(const Span& slab, BlockIndex index);
 
 /// Stops the process; of a pool's slab, names the pool.
 [[noreturn, gnu::cold]] void stop_at_block(const Span& slab, const char* what, const void* block);
+/// The same, unless the option at_misuse lets the process go on.
+[[gnu::cold]] void note_misuse_of_block(const Span& slab, const char* what, const void* block);
 /// Of a block that is not the pool's. \param other its owner, maybe another pool's; nullptr: it has none.
 [[noreturn, gnu::cold]] void stop_for_block_of_another(const SlabOwner& pool, const SlabOwner* other,
                                                        const void* block);

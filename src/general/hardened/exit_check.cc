@@ -1,7 +1,7 @@
 // The hardened library's look at all guards when the process exits.
 #include <cstring>
 
-#include "central/guarded.h"
+#include "central/live_blocks.h"
 #include "central/slabs/slab.h"
 #include "os/fatal.h"
 #include "page/spans/page_map.h"

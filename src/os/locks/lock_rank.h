@@ -42,6 +42,7 @@ enum class LockRank : std::uint8_t {
   kDepot,          // many: what an owner has parked of a class
   kPageGrowth,     // taking more chunks
   kPageCache,      // free pages, the page map
+  kLiveMap,        // live bytes: which classes have some, and their memory
   kSpans,          // records of spans
   kMetadata,       // memory of all records
   kSamples,        // many: a part of the table of sampled blocks

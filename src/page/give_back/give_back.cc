@@ -7,6 +7,7 @@
 #include "os/memory/memory.h"
 #include "page/give_back/page_cache.h"
 #include "page/memory/memory_limit.h"
+#include "page/spans/live_map.h"
 
 namespace tarn::internal {
 namespace {
@@ -93,8 +94,9 @@ std::size_t PageCache::purge(std::size_t bytes) {
     bool was_refused[kRangesPerPurge];
     for (unsigned i = 0; i < count; ++i) {
       was_refused[i] = !os::purge(ranges[i].start, bytes_of(ranges[i].pages));
-      if (!was_refused[i] && ranges[i].pages == PageCount{kPagesPerChunk})
-        os::leave_out_of_dumps(ranges[i].start, kChunkBytes);
+      if (was_refused[i] || ranges[i].pages != PageCount{kPagesPerChunk}) continue;
+      os::leave_out_of_dumps(ranges[i].start, kChunkBytes);
+      live_map.purge(ranges[i].start);
     }
     bool any_refused = false;
     os::LockGuard guard(mutex_);

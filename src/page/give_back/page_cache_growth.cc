@@ -4,6 +4,7 @@
 #include "os/process/process.h"
 #include "page/give_back/page_cache.h"
 #include "page/memory/metadata.h"
+#include "page/spans/live_map.h"
 
 namespace tarn::internal {
 namespace {
@@ -142,6 +143,7 @@ std::size_t PageCache::prewarm(std::size_t bytes) {
     char* const start = allocate_pages(PageCount{kPagesPerChunk}).start;
     if (start == nullptr) break;
     os::populate(start, kChunkBytes);
+    live_map.prewarm(start, kChunkBytes);
     runs = new (start) Link{runs};
   }
   keep(made);  // before they are free, and others may give them back

@@ -5,6 +5,8 @@
 #include "os/process/process_status.h"
 #include "page/give_back/page_cache.h"
 #include "page/memory/metadata.h"
+#include "page/spans/live_map.h"
+#include "page/spans/page_map.h"
 
 namespace tarn::internal {
 namespace {
@@ -29,7 +31,14 @@ class PatientLock {
   bool is_held_ = false;
 };
 
-/// Holds every lock under which a reserve is used.
+// Of the first region, as far as its maps of live bytes may still be needed.
+std::size_t first_region_bytes(bool as_committed) {
+  if (page_map.region_count() == 0) return 0;
+  const Region& region = page_map.region(0);
+  return as_committed ? std::size_t{region.committed_chunks} << kChunkShift : region.bytes.load();
+}
+
+/// Holds every lock under which a reserve is used, but for those of live bytes.
 struct AllLocks {
   PatientLock growth{os::global_mutex<os::LockRank::kPageGrowth>()};
   PatientLock pages{os::global_mutex<os::LockRank::kPageCache>()};
@@ -41,12 +50,19 @@ struct AllLocks {
 
 std::size_t unused_reserve_bytes() {
   const AllLocks locks;
-  return locks.are_held() ? page_cache.uncommitted_bytes_locked() + metadata.unused_bytes_locked() : 0;
+  if (!locks.are_held()) return 0;
+  return page_cache.uncommitted_bytes_locked() + metadata.unused_bytes_locked() +
+         live_map.bytes_beyond(first_region_bytes(true));
 }
 
 std::size_t release_unused_reserves() {
-  const AllLocks locks;
-  return locks.are_held() ? page_cache.release_tails_locked() + metadata.release_tail_locked() : 0;
+  std::size_t bytes = 0;
+  {
+    const AllLocks locks;
+    if (locks.are_held()) bytes = page_cache.release_tails_locked() + metadata.release_tail_locked();
+  }
+  const PatientLock lock(os::global_mutex<os::LockRank::kLiveMap>());
+  return lock.is_held() ? bytes + live_map.release_beyond_locked(first_region_bytes(false)) : bytes;
 }
 
 }  // namespace tarn::internal

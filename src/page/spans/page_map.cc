@@ -3,6 +3,7 @@
 #include "os/checker.h"
 #include "os/memory/memory.h"
 #include "page/spans/chunk.h"
+#include "page/spans/live_map.h"
 
 namespace tarn::internal {
 namespace {
@@ -102,6 +103,11 @@ Region* PageMap::add_region(std::size_t least_bytes, std::size_t wished_bytes) {
   char* const bits = tables + round_up(span_bytes, kOsPageBytesLargest);
   region.free_chunks.use(bits, region.chunk_count);
   region.chunks = reinterpret_cast<Chunk*>(bits + bits_bytes);
+  if (count != 0) {
+    live_map.end();
+  } else if (writable_index_ != nullptr) {
+    live_map.begin(region.start, region.bytes);
+  }
   region_count_.store(count + 1, std::memory_order_release);
   // Blocks point to blocks of malloc's.
   os::note_roots_of_leaks(region.start, region.bytes);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/units.h"
+#include "central/live_blocks.h"
 #include "central/slabs/slab.h"
 #include "general/class_calls.h"
 #include "general/options/memory_limits.h"
@@ -217,7 +218,8 @@ void* block_pool_allocate_run(BlockPoolState* pool, std::size_t count) noexcept 
   if (count == 1) return pool->own != nullptr ? pool_hit_allocate(*pool->own) : allocate_one(*pool);
   // A cached run is a hit unless somebody watches; a pool's slabs are searched behind the door.
   if (!is_disturbed())
-    if (void* const run = take_cached_run(*pool, count)) return run;
+    if (void* const run = take_cached_run(*pool, count))
+      return begin_live_run(pool->size_class, run, count, pool->stride), run;
   if (count == 0 || count > pool->blocks_per_chunk) return nullptr;
   const SlowDoor door;
   const auto take_any = [&] {
@@ -228,6 +230,7 @@ void* block_pool_allocate_run(BlockPoolState* pool, std::size_t count) noexcept 
   void* const blocks = take_within_limits(take_any);
   if (blocks == nullptr) pool->note_refusal();
   if (blocks != nullptr && pool->poisons) os::unpoison(blocks, count * pool->stride);
+  if (blocks != nullptr) begin_live_run(pool->size_class, blocks, count, pool->stride);
   note_sample_if_due(*pool, blocks, count * pool->stride);
   return blocks;
 }
@@ -236,6 +239,10 @@ void block_pool_deallocate_run(BlockPoolState* pool, void* blocks, std::size_t c
   if (count == 0) return;
   if (count == 1)
     return pool->own != nullptr ? pool_hit_deallocate(*pool->own, blocks) : free_one(*pool, blocks);
+  if (!pool->is_over_malloc()) {
+    place_in_pool(*pool, blocks, count);
+    if (!end_live_run(pool->size_class, blocks, count, pool->stride)) return;
+  }
   if (!is_disturbed() && !pool->is_over_malloc()) {
     const Span& slab = *place_in_pool(*pool, blocks, count).slab;
     // In a slab with samples the run may have one: it takes the slow way, which ends it, and is not cached.

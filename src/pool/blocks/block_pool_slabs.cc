@@ -3,6 +3,7 @@
 
 #include "base/bitmap.h"
 #include "central/cached/cached_blocks.h"
+#include "central/live_blocks.h"
 #include "central/owners.h"
 #include "central/slabs/class_slabs.h"
 #include "central/slabs/slab.h"
@@ -91,6 +92,7 @@ void* take_from_slabs(BlockPoolState& pool) {
 
 void give_to_slabs(BlockPoolState& pool, void* block) {
   ReturnedPages returned;
+  if (!end_live_run(pool.size_class, block, 1, pool.stride)) return;
   give_run_to_slabs(pool, block, 1, returned);
 }
 

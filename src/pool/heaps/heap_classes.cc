@@ -15,6 +15,7 @@
 #include "os/memory/memory.h"
 #include "page/give_back/page_cache.h"
 #include "page/spans.h"
+#include "page/spans/live_map.h"
 #include "page/spans/page_map.h"
 #include "pool/freed_block.h"
 #include "pool/watched_blocks.h"
@@ -366,6 +367,7 @@ std::size_t prewarm_classes(HeapState& heap, std::size_t bytes) {
                                       .density = density_of(heap)});
     if (slab == nullptr) break;
     os::populate(slab->first_page(), kPageBytes);
+    live_map.prewarm(slab->first_page(), kPageBytes);
     slab->size_class.store(SizeClass::kNone, std::memory_order_relaxed);  // no record names its page
     os::LockGuard guard(owner.mutex);
     add_spare_locked(owner, slab);

@@ -16,6 +16,7 @@
 #include "os/checker.h"
 #include "os/memory/memory.h"
 #include "page/give_back/page_cache.h"
+#include "page/spans/live_map.h"
 #include "thread/magazine.h"
 #include "thread/observation/observation.h"
 #include "thread/registry.h"
@@ -223,6 +224,7 @@ SlabOwner* acquire_pool_owner(const PoolOwnerRequest& request) {
   if (owner == nullptr) return nullptr;
   // Of blocks that outlived the last pool. No slab is left, so no thread has one more to push.
   if (owner->outlived) drop_magazines(*owner, all_heaps, returned);
+  for (const SizeClass size_class : classes_of(*owner)) live_map.end_class(size_class);
   for_each_owner(*owner, [&](SlabOwner& one) {
     os::LockGuard one_guard(one.mutex);  // a look may come to it
     write_geometries(one, request);
@@ -273,7 +275,9 @@ void* take_block(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned
   void* block = nullptr;
   os::LockGuard guard(owner.mutex);
   ++owner.slow_calls;
-  return take_blocks_locked(owner, size_class, &block, 1, returned) == 1 ? block : nullptr;
+  if (take_blocks_locked(owner, size_class, &block, 1, returned) == 1)
+    detail::begin_live(live_word(size_class), block);
+  return block;
 }
 
 PoolCensus take_census(SlabOwner& owner, ReturnedPages& returned) {
@@ -325,6 +329,7 @@ void visit_live_blocks(SlabOwner& owner, SizeClass size_class, const BlockVisito
 void mark_block_free(void* block) {
   BlockIndex index{};
   Span* const slab = slab_of_block(block, &index);
+  detail::end_live(live_word(slab->size_class.load(std::memory_order_relaxed)), block);
   if (observation.has_begun()) observation.note_freed(block);
   SlabOwner& owner = *slab->owner.load(std::memory_order_acquire);
   os::LockGuard guard(owner.mutex);
@@ -337,10 +342,14 @@ void mark_block_free(void* block) {
 
 namespace {
 
+// What was live is so no more, for those who free it later.
 void free_all_locked(SlabOwner& owner, const List<Span>& slabs) {
   owner.missing_run = UINT32_MAX;
   for (Span* slab = slabs.first(); slab != nullptr; slab = slab->next) {
     owner.taken_bytes -= std::size_t{slab->block_count - slab->free_count} * slab->stride;
+    if (slab->free_count != slab->block_count)
+      live_map.clear(slab->size_class.load(std::memory_order_relaxed), slab->start,
+                     std::size_t{slab->block_count} * slab->stride);
     bitmap::fill(slab->free_bits, slab->block_count);
     slab->free_count = slab->block_count;
     slab->scan_word = 0;
@@ -351,9 +360,14 @@ void free_all_locked(SlabOwner& owner, const List<Span>& slabs) {
   }
 }
 
+void populate(const Span& slab) {
+  os::populate(slab.first_page(), slab.bytes());
+  live_map.populate(slab.size_class.load(std::memory_order_relaxed), slab.start,
+                    std::size_t{slab.block_count} * slab.stride);
+}
+
 void populate_all(const List<Span>& slabs) {
-  for (const Span* slab = slabs.first(); slab != nullptr; slab = slab->next)
-    os::populate(slab->first_page(), slab->bytes());
+  for (const Span* slab = slabs.first(); slab != nullptr; slab = slab->next) populate(*slab);
 }
 
 }  // namespace
@@ -410,7 +424,7 @@ std::size_t prewarm_class(SlabOwner& owner, SizeClass size_class, std::size_t co
   for (Span* slab = available.first(); slab != nullptr; slab = slab->next) {
     // Unused till they are needed: a look for unused slabs would give them back.
     keep_slab(owner, slab);
-    os::populate(slab->first_page(), slab->bytes());
+    populate(*slab);
   }
   return free_count;
 }

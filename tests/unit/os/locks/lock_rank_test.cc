@@ -24,8 +24,8 @@ constexpr std::size_t kGlobalRanks[] = {
     static_cast<std::size_t>(LockRank::kCallersMemory), static_cast<std::size_t>(LockRank::kPrivateClass),
     static_cast<std::size_t>(LockRank::kSystemBlocks),  static_cast<std::size_t>(LockRank::kGiveBack),
     static_cast<std::size_t>(LockRank::kThreads),       static_cast<std::size_t>(LockRank::kPageGrowth),
-    static_cast<std::size_t>(LockRank::kPageCache),     static_cast<std::size_t>(LockRank::kSpans),
-    static_cast<std::size_t>(LockRank::kMetadata)};
+    static_cast<std::size_t>(LockRank::kPageCache),     static_cast<std::size_t>(LockRank::kLiveMap),
+    static_cast<std::size_t>(LockRank::kSpans),         static_cast<std::size_t>(LockRank::kMetadata)};
 
 void become_multi_threaded() {
   std::thread([] {}).join();
