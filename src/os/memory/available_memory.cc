@@ -57,4 +57,6 @@ std::size_t available_bytes() {
   return std::min({limit_of(RLIMIT_AS), limit_of(RLIMIT_DATA), free_in_system(), limit_of_group()});
 }
 
+std::size_t data_limit() { return makes_common_calls_only() ? SIZE_MAX : limit_of(RLIMIT_DATA); }
+
 }  // namespace tarn::internal::os

@@ -10,4 +10,7 @@ namespace tarn::internal::os {
 /// calls of the system. \cost some 50 us: it reads files
 std::size_t available_bytes();
 
+/// RLIMIT_DATA in bytes; SIZE_MAX: none, or unknown as above.
+std::size_t data_limit();
+
 }  // namespace tarn::internal::os

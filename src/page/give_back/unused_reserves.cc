@@ -31,9 +31,9 @@ class PatientLock {
   bool is_held_ = false;
 };
 
-// Of the first region, as far as its maps of live bytes may still be needed.
+// Of the first region, as far as its maps of live bytes may still be needed; SIZE_MAX while there is none.
 std::size_t first_region_bytes(bool as_committed) {
-  if (page_map.region_count() == 0) return 0;
+  if (page_map.region_count() == 0) return SIZE_MAX;
   const Region& region = page_map.region(0);
   return as_committed ? std::size_t{region.committed_chunks} << kChunkShift : region.bytes.load();
 }

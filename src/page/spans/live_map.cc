@@ -6,6 +6,7 @@
 #include "os/checker.h"
 #include "os/locks/lock_rank.h"
 #include "os/locks/mutex.h"
+#include "os/memory/available_memory.h"
 #include "os/memory/memory.h"
 #include "os/process/process.h"
 
@@ -38,9 +39,10 @@ void set_word(detail::SizeClass size_class, std::uintptr_t word) {
 
 constinit LiveMap live_map;
 
-// In small pages: most of a map is touched by nobody.
+// In small pages: most of a map is touched by nobody. RLIMIT_DATA counts what is writable, so a process that
+// has one gets no maps.
 void LiveMap::begin(const char* region, std::size_t bytes) {
-  if (detail::kIsHardened) return;
+  if (detail::kIsHardened || os::data_limit() != SIZE_MAX) return;
   region_ = address_of(region);
   for (unsigned shift = kLeastShift; shift <= kMostShift; ++shift) {
     Map& map = maps_[shift];
@@ -76,7 +78,7 @@ void LiveMap::end() {
 }
 
 void LiveMap::drop() {
-  end();
+  end_locked();
   for (Map& map : maps_) {
     if (map.start != nullptr) os::release(map.start, map.bytes);
     map.start = nullptr;
@@ -96,12 +98,12 @@ std::size_t needed_bytes(const Map& map, std::size_t region_bytes, unsigned shif
 }  // namespace
 
 std::size_t LiveMap::bytes_beyond(std::size_t region_bytes) const {
-  std::size_t bytes = 0;
-  for (unsigned shift = kLeastShift; shift <= kMostShift; ++shift)
-    if (const std::size_t needed = needed_bytes(maps_[shift], region_bytes, shift);
-        needed < maps_[shift].bytes)
-      bytes += maps_[shift].bytes - needed;
-  return bytes;
+  std::size_t beyond = 0;
+  for (unsigned shift = kLeastShift; shift <= kMostShift; ++shift) {
+    const std::size_t needed = needed_bytes(maps_[shift], region_bytes, shift), bytes = maps_[shift].bytes;
+    if (needed < bytes) beyond += bytes - needed;
+  }
+  return beyond;
 }
 
 std::size_t LiveMap::release_beyond_locked(std::size_t region_bytes) {
@@ -110,8 +112,9 @@ std::size_t LiveMap::release_beyond_locked(std::size_t region_bytes) {
     Map& map = maps_[shift];
     const std::size_t needed = needed_bytes(map, region_bytes, shift);
     if (needed >= map.bytes) continue;
-    bytes += os::release_tail(map.start + needed);
-    map.bytes = needed;
+    const std::size_t released = os::release_tail(map.start + needed);
+    if (released != 0) map.bytes = needed;
+    bytes += released;
   }
   return bytes;
 }
@@ -151,7 +154,7 @@ void LiveMap::prewarm(const char* start, std::size_t bytes) {
     {
       os::LockGuard guard(live_map_mutex);
       if (!is_on_.load(std::memory_order_relaxed)) return;
-      if (!commit_locked(map, map_bytes(first + bytes, shift))) return end_locked();
+      if (!commit_locked(map, map_bytes(first + bytes, shift))) return;
     }
     const auto* const of_map = reinterpret_cast<const unsigned char*>(map.start) + shift;
     populate_pages_of(of_map + (first >> shift), of_map + ((first + bytes - 1) >> shift));

@@ -70,7 +70,7 @@ class LiveMap {
   /// Of one size of window. Behind the bytes is room for the shift, which is in a word too.
   struct Map {
     char* start = nullptr;
-    std::size_t bytes = 0;
+    std::atomic<std::size_t> bytes{0};
     std::atomic<std::size_t> committed_bytes{0};  // a prefix
   };
 
