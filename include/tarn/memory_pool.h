@@ -87,6 +87,7 @@ TARN_API std::size_t usable_size(const void* block) noexcept;
 /// \returns how many bytes a request of this size would get; `size` itself when there is no such block. Some
 /// get more, and usable_size tells: the first 8 of a size up to 1 KiB up to twice as much, before it is known
 /// to be in use (none after prewarm()); above 256 KiB up to half as much again, from a block freed before.
+/// With the option `guard` some get what was asked for, and no more.
 TARN_API std::size_t good_size(std::size_t size) noexcept;
 
 /// Gives free memory back to the system: the calling thread's cached blocks, all empty slabs, and all free

@@ -55,7 +55,8 @@ TARN_C_API void tarn_deallocate_aligned_sized(void* block, size_t size, size_t a
 TARN_C_API size_t tarn_usable_size(const void* block) TARN_C_NOEXCEPT;
 
 /** \returns how many bytes a request of `size` would be given; `size` itself when there is no such block.
- *  Some are given more, and tarn_usable_size tells: the first 8 of a size up to 1 KiB, some above 256 KiB. */
+ *  Some are given more, and tarn_usable_size tells: the first 8 of a size up to 1 KiB, some above 256 KiB;
+ *  with the option guard some get what was asked for, and no more. */
 TARN_C_API size_t tarn_good_size(size_t size) TARN_C_NOEXCEPT;
 
 /** Gives free memory back to the system, all but `keep` bytes of it: cached blocks, empty slabs, free pages.

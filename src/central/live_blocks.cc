@@ -1,13 +1,14 @@
 #include "central/live_blocks.h"
 
 #include "central/slabs/slab.h"
+#include "page/spans/page_map.h"
 
 namespace tarn::internal {
 
 // A free block is zeros; so is the guard of one that the program has wiped beyond its end.
 void note_bad_free(void* block) {
-  BlockIndex index{};
-  const Span& slab = *slab_of_block(block, &index);
+  if (!is_place_of_block(block)) return;
+  const Span& slab = *page_map.find(block);
   const SizeClass size_class = slab.size_class.load(std::memory_order_relaxed);
   const bool is_free =
       !has_guards(size_class) || detail::is_zero(block, class_geometry[size_class].block_bytes);

@@ -78,16 +78,14 @@ std::uint64_t number_of_pool(SizeClass size_class) {
   return block;
 }
 
-// Stops the process where a guard would be read behind the slab: the address is no block's.
-void check_place(void* block, SizeClass size_class) {
-  BlockIndex index{};
-  if (has_guards(size_class)) slab_of_block(block, &index);
+// Guards are read only where a block may begin. \returns false where it is no block's address.
+bool has_place(void* block, SizeClass size_class) {
+  return !has_guards(size_class) || is_place_of_block(block);
 }
 
-// As a hit does, but of any address: it first finds out whether a block begins there.
+// As a hit does, but of any address.
 bool check_and_end_live(void* block, SizeClass size_class) {
-  check_place(block, size_class);
-  return end_live(size_class, block);
+  return has_place(block, size_class) && end_live(size_class, block);
 }
 
 // A block for a watched thread: of its own if a sample falls on it, else one that the thread has cached.
@@ -120,6 +118,7 @@ void* allocate_watched(ThreadHeap* heap, SizeClass size_class, std::size_t size)
 // So a program that calls gives back what it does not use, and no single call takes long for it.
 void take_part_in_looks() {
   constexpr unsigned kCallsPerLookAtTheClock = 64;
+  observation.begin_guard_turn_if_due();
   if (++this_thread.slow_calls % kCallsPerLookAtTheClock == 0 || background.has_step()) [[unlikely]]
     background.step();
 }
@@ -153,8 +152,8 @@ void deallocate_in_class(void* block, SizeClass size_class) {
   ThreadHeap* const heap = heap_of_this_thread();
   ReturnedPages returned;
   if (heap != nullptr) {
-    check_place(block, size_class);
-    return deallocate(*heap, block, size_class, returned);
+    if (has_place(block, size_class)) deallocate(*heap, block, size_class, returned);
+    return;
   }
   // A thread without a heap: it has called too rarely so far, memory was refused, or it has ended.
   if (!check_and_end_live(block, size_class)) return;

@@ -9,12 +9,14 @@
 #include <cstring>
 
 #include "general/class_calls.h"
+#include "general/guarded/guarded_blocks.h"
 #include "general/large.h"
 #include "general/options/setup.h"
 #include "general/pools/pool_registry.h"
 #include "general/pools/system_blocks.h"
 #include "general/slow_door.h"
 #include "os/fatal.h"
+#include "os/process/process.h"
 #include "thread/observation/observation.h"
 #include "thread/observation/recorded_call.h"
 #include "thread/thread_heap.h"
@@ -46,6 +48,17 @@ bool takes_this_block_from_malloc() {
   return takes_blocks_from_malloc() && scope_pool() == nullptr;
 }
 
+// \returns nullptr where none is due.
+[[gnu::noinline]] void* allocate_guarded(std::size_t size) {
+  if (!observation.watches_this_thread()) return nullptr;
+  if (this_heap() == nullptr) --this_thread.calls_to_guard;  // it has no hidden records, which would count
+  if (!Observation::is_guard_due()) return nullptr;
+  const std::uint64_t began_ns = os::clock_ns();
+  void* const block = guarded_blocks.allocate(size, guard_turns.is_at_any_price());
+  observation.note_guarded(os::clock_ns() - began_ns);
+  return block;
+}
+
 [[gnu::noinline]] void* allocate_behind_door(std::size_t size) {
   const SlowDoor door;
   if (scope_pool() != nullptr) [[unlikely]]
@@ -53,6 +66,8 @@ bool takes_this_block_from_malloc() {
   const std::size_t bytes = with_guard(size);
   if (bytes > detail::kMediumLimit) return allocate_large_block(size, kLargeAlignment);
   ThreadHeap* const heap = heap_of_this_thread();  // also reads the options, which choose the classes
+  if (is_disturbed()) [[unlikely]]
+    if (void* const block = allocate_guarded(size)) return block;
   const SizeClass size_class =
       bytes <= detail::kSmallLimit ? class_that_serves(heap, detail::bin_of(bytes)) : class_of_size(bytes);
   // A request that another bin's class serves finds its blocks in the record of that class.
@@ -72,6 +87,8 @@ bool takes_this_block_from_malloc() {
 
 [[gnu::noinline]] void deallocate_missed(void* block) {
   const SlowDoor door;
+  if (guarded_blocks.owns(block)) [[unlikely]]
+    return guarded_blocks.deallocate(block);
   Span* const span = find_any_span(block);
   if (PoolHeader* const pool = pool_over_system(block)) return pool->operations->deallocate(*pool, block);
   if (span == nullptr) {
@@ -84,8 +101,10 @@ bool takes_this_block_from_malloc() {
 }
 
 // A watched thread's hit, in the records that the inlined path does not see.
-// \returns nullptr where a sample falls on the call, or the record has no block.
+// \returns nullptr where a sample falls on the call, its block is due to be guarded, or the record has none.
 TARN_INLINE void* pop_hidden(const ThreadHeap& heap, std::size_t size) {
+  if (--this_thread.calls_to_guard <= 0) [[unlikely]]
+    return nullptr;
   const std::size_t bytes = with_guard(size);
   std::size_t record = detail::record_of_small(bytes);
   if (detail::is_tiny_or_stepped(bytes)) [[unlikely]] {

@@ -4,6 +4,7 @@
 #include "base/wipe.h"
 #include "central/live_blocks.h"
 #include "central/slabs/slab.h"
+#include "general/guarded/guarded_blocks.h"
 #include "general/hardened/large_guards.h"
 #include "general/large.h"
 #include "general/options/setup.h"
@@ -134,6 +135,8 @@ void count_reallocation() {
 
 [[gnu::noinline]] void* reallocate_behind_door(void* block, std::size_t size) {
   const SlowDoor door;
+  if (guarded_blocks.owns(block)) [[unlikely]]
+    return move_by_copy(block, guarded_blocks.usable_bytes(block), size);
   Span* const span = span_of_block(block);
   if (PoolHeader* const pool = asked_pool(*span)) return reallocate_of_pool(*pool, block, size);
   const std::size_t usable = usable_bytes(*span, block);
@@ -175,6 +178,7 @@ void* reallocate_slow(void* block, std::size_t size) {
 }
 
 std::size_t usable_size_slow(const void* block) {
+  if (guarded_blocks.owns(block)) return guarded_blocks.usable_bytes(block);
   if (PoolHeader* const pool = pool_over_system(block)) return pool->operations->usable_size(*pool, block);
   return block == nullptr ? 0 : usable_bytes(*span_of_block(block), block);
 }

@@ -5,6 +5,7 @@
 #include "central/owners.h"
 #include "central/private_classes.h"
 #include "central/slabs/slab_owner.h"
+#include "general/guarded/guarded_blocks.h"
 #include "general/options/configuration.h"
 #include "general/pools/pool_registry.h"
 #include "observe/profile/code_modules.h"
@@ -294,6 +295,10 @@ class ObservedLayout {
       {"lease.recording", sizeof(std::uint32_t), offsetof(WatchLeases, recording.beat)},
       TARN_FIELD("observation.interval", Observation, interval_),
       TARN_FIELD("observation.rung_for", Observation, rung_for_),
+      TARN_FIELD("guards.one_in", GuardTurns, one_in_),
+      TARN_FIELD("guards.rests_until", GuardTurns, rests_until_ns_),
+      TARN_FIELD("guards.live", GuardedBlocks, live_),
+      TARN_FIELD("guards.made", GuardedBlocks, made_),
       TARN_ELEMENT("samples.parts", Samples, parts_),
       TARN_VALUE("samples.part_count", Samples::kParts),
       TARN_FIELD("samples.lost", Samples, lost_),
@@ -385,6 +390,8 @@ constinit ObservedRoot roots[] = {
     TARN_ROOT("call_order", call_order),
     TARN_ROOT("unseen_calls", unseen_calls),
     TARN_ROOT("observation", observation),
+    TARN_ROOT("guard_turns", guard_turns),
+    TARN_ROOT("guarded_blocks", guarded_blocks),
     TARN_ROOT("samples", samples),
     TARN_ROOT("code_modules", code_modules),
 };

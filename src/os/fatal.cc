@@ -42,13 +42,12 @@ void raise_abort() { syscall6(SYS_tgkill, syscall6(SYS_getpid), syscall6(SYS_get
   for (;;) syscall6(SYS_exit_group, 127);
 }
 
-void tell(Text& line, const void* address) {
+void end_line(Text& line, const void* address) {
   if (address != nullptr) {
     line.add(": ").add_hex(reinterpret_cast<unsigned long>(address));
     add_other_copy(line, address);
   }
   line.add('\n');
-  write_line(line);
 }
 
 // What libc's abort_msg_s is. No page begins with it: a later abort of libc's unmaps those that do.
@@ -81,10 +80,10 @@ void leave_in_notes(const Text& line) {
   syscall6(SYS_close, file);
 }
 
-[[noreturn]] void stop(Text& line, const void* address) {
-  tell(line, address);
-  leave_in_libc(line);
-  if (!makes_common_calls_only()) leave_in_notes(line);
+[[noreturn]] void stop(Text& line, const void* address, std::size_t block_bytes = 0) {
+  end_line(line, address);
+  tell_last_line(line);
+  tell_who(block_bytes);
   stop_process();
 }
 
@@ -94,25 +93,36 @@ Text& start_in_pool(Text& line, const char* pool, const char* what) {
 
 }  // namespace
 
-void fatal(const char* what, const void* address) {
+void tell_last_line(const Text& line) {
+  write_line(line);
+  leave_in_libc(line);
+  if (!makes_common_calls_only()) leave_in_notes(line);
+}
+
+void fatal(const char* what, const void* address, std::size_t block_bytes) {
   FixedText<1024> line;
   line.add("tarn: ").add(what);
-  stop(line, address);
+  stop(line, address, block_bytes);
 }
 
-void fatal_in_pool(const char* pool, const char* what, const void* address) {
+void fatal_in_pool(const char* pool, const char* what, const void* address, std::size_t block_bytes) {
   FixedText<1024> line;
-  stop(start_in_pool(line, pool, what), address);
+  stop(start_in_pool(line, pool, what), address, block_bytes);
 }
 
-void misuse(const char* what, const void* address, const char* pool) {
+void misuse(const char* what, const void* address, const char* pool, std::size_t block_bytes,
+            TellMore tell_more) {
   FixedText<1024> line;
   if (pool == nullptr)
     line.add("tarn: ").add(what);
   else
     start_in_pool(line, pool, what);
-  if (at_misuse != AtMisuse::kReport) stop(line, address);
-  tell(line, address);
+  end_line(line, address);
+  const bool stops = at_misuse != AtMisuse::kReport;
+  stops ? tell_last_line(line) : write_line(line);
+  tell_who(block_bytes);
+  if (tell_more != nullptr) tell_more(address);
+  if (stops) stop_process();
 }
 
 }  // namespace tarn::internal::os

@@ -68,6 +68,19 @@ class HardenedPoolOfBlocks : public ::testing::Test {};
 using PoolsOfBlocks = ::testing::Types<FixedPool, SharedFixedPool, ObjectPool<Object>, BufferPool>;
 TYPED_TEST_SUITE(HardenedPoolOfBlocks, PoolsOfBlocks);
 
+TYPED_TEST(HardenedPoolOfBlocks, HandsOutNoBlockThatIsGuessed) {
+  Calls<TypeParam> calls;
+  std::vector<void*> blocks;
+  for (unsigned i = 0; i < 200; ++i) blocks.push_back(calls.allocate());
+  for (unsigned i = 0; i < 40; ++i) calls.free(blocks[i]);
+  unsigned guessed = 0;  // in the order in which they were freed, or the reverse
+  for (unsigned i = 0; i < 40; ++i) {
+    const void* const block = calls.allocate();
+    guessed += block == blocks[i] || block == blocks[39 - i] ? 1 : 0;
+  }
+  EXPECT_LE(guessed, 20u);
+}
+
 TYPED_TEST(HardenedPoolOfBlocks, StopsAtABlockThatWasWrittenSinceItWasFreed) {
   for (const std::size_t at : {std::size_t{0}, kBytes / 2, kBytes - 1}) {
     const ChildResult result = run_in_child([at] {

@@ -108,6 +108,7 @@ TOGETHER = {
     "central/classes/class_table": ["block_sizes"],
     "central/owners": ["private_classes", "take_blocks", "scavenge", "trim"],
     "central/slabs/slab": ["class_slabs", "return_blocks", "remote_free"],
+    "general/guarded/guarded_blocks": ["guard_faults"],
     "general/options/configuration": ["class_file"],
     "general/pools/live_picture": ["record_seal"],
     "observe/descriptor": ["record_ranges"],

@@ -7,8 +7,8 @@
 // live word   of a class: the byte of a window is at word + (address >> shift); the word's low six bits are
 //             the shift. 0: the class has no live bytes (page/spans/live_map.h says which have).
 //
-// A pointer into a block differs from the block's start by an offset, of which a byte tells all below 127,
-// all multiples of 8, and all but four of the others in a window.
+// A block's address is a multiple of 8, so its place in its window has six bits, which the byte tells. Of a
+// pointer that is no multiple of 8, the mark is no byte's. So no pointer into a block is taken for its start.
 //
 // Threads: a live byte belongs to who has the block, or takes it. A word is read by all, and is 0 from some
 // moment on; before that no block lies where the word does not lead to.
@@ -28,9 +28,12 @@ struct alignas(16) LiveWord {
 
 /// \returns the byte of a live block, which is not 0.
 TARN_INLINE unsigned char live_byte_of(const void* block) {
-  constexpr std::uint32_t kSpread = 129u << 21;  // the address's low eleven bits, to seven
-  const auto low = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(block));
-  return static_cast<unsigned char>((low * kSpread >> 25) | 0x80);
+  return static_cast<unsigned char>(reinterpret_cast<std::uintptr_t>(block) >> 3 | 0x80);
+}
+/// \returns the same of any address: of one that is no multiple of 8 more than a byte.
+TARN_INLINE std::uint32_t live_mark_of(const void* block) {
+  const auto low = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(block)) << (32 - 10);
+  return low << 7 | low >> (32 - 7) | 0x80;
 }
 
 /// \returns where the byte of an address is. \pre the word is not 0.
@@ -45,14 +48,14 @@ TARN_INLINE void begin_live(std::uintptr_t word, const void* block) {
 }
 /// \returns whether a live block begins at an address, as far as the class can tell.
 TARN_INLINE bool is_live(std::uintptr_t word, const void* block) {
-  return word == 0 || __atomic_load_n(live_byte_at(word, block), __ATOMIC_RELAXED) == live_byte_of(block);
+  return word == 0 || __atomic_load_n(live_byte_at(word, block), __ATOMIC_RELAXED) == live_mark_of(block);
 }
 /// Call when a block comes back. \returns false when no live block begins there.
 TARN_INLINE bool end_live(std::uintptr_t word, const void* block) {
   if (word == 0) [[unlikely]]
     return true;
   unsigned char* const byte = live_byte_at(word, block);
-  if (__atomic_load_n(byte, __ATOMIC_RELAXED) != live_byte_of(block)) [[unlikely]]
+  if (__atomic_load_n(byte, __ATOMIC_RELAXED) != live_mark_of(block)) [[unlikely]]
     return false;
   __atomic_store_n(byte, static_cast<unsigned char>(0), __ATOMIC_RELAXED);
   return true;

@@ -55,6 +55,7 @@ enum class Option : std::uint8_t {
   kLeaks,
   kLeaksSuppressions,
   kAtMisuse,
+  kGuard,
 };
 
 struct OptionInfo {
@@ -155,6 +156,11 @@ inline constexpr OptionInfo kOptionTable[] = {
     {Option::kAtMisuse, "at_misuse", OptionKind::kChoice, 0, 0, 2, "stop|handler|report",
      "What follows the line about a misuse of memory: SIGABRT with its default action; the program's own "
      "handler of SIGABRT before it; or, where nothing is lost but the block, the program goes on."},
+    {Option::kGuard, "guard", OptionKind::kNumber, 0, 0, 1'000'000'000, nullptr,
+     "Let one block of malloc's in so many end before an OS page that faults, and fault itself once it is "
+     "freed; "
+     "a fault is told with its stacks. Up to 100 at any price, else fewer where it would take time; 0: none.",
+     OptionChange::kAnyTime},
 };
 inline constexpr std::size_t kOptionCount = sizeof(kOptionTable) / sizeof(kOptionTable[0]);
 

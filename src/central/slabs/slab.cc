@@ -1,11 +1,14 @@
 #include "central/slabs/slab.h"
 
+#include <atomic>
 #include <bit>
 
 #include "base/bitmap.h"
+#include "base/bits.h"
 #include "base/text.h"
 #include "central/slabs/slab_owner.h"
 #include "os/fatal.h"
+#include "os/process/process.h"
 #include "page/spans/page_map.h"
 
 namespace tarn::internal {
@@ -43,7 +46,32 @@ void begin_slab(Span& span, const SlabCut& cut) {
   bitmap::fill(span.free_bits, span.block_count);
 }
 
+namespace {
+
+// Takes one that nobody guesses: the numbers' order is known, what they are folded with is not. \pre one is
+// free.
+void take_by_chance(Span& slab, void** block) {
+  static constinit std::atomic<std::uint64_t> drawn{0};
+  const std::uint64_t number = drawn.fetch_add(kGoldenRatio, std::memory_order_relaxed);
+  const std::uint64_t chance = os::folded(number | 1, os::process_secret(os::kFirstSecretOfGuards));
+  std::uint32_t word = static_cast<std::uint32_t>(chance) % slab.word_count;
+  while (slab.free_bits[word] == 0) word = word + 1 < slab.word_count ? word + 1 : 0;
+  const std::uint64_t bits = slab.free_bits[word], turned = std::rotr(bits, static_cast<int>(chance >> 58));
+  const std::uint64_t taken = std::rotl(turned & -turned, static_cast<int>(chance >> 58));
+  bitmap::store(slab.free_bits + word, bits & ~taken);
+  *block = slab.block(bitmap::index_of_bit(word, std::countr_zero(taken)));
+  if (--slab.free_count == 0) slab.scan_word = slab.word_count;
+}
+
+}  // namespace
+
 unsigned take_from_slab(Span& slab, void** blocks, unsigned wanted) {
+  if (detail::kIsHardened && wanted == 1 && slab.free_count != 0 &&
+      slab.owner.load(std::memory_order_relaxed)->is_of_pool) {
+    slab.quiet = Quiet::kNot;
+    take_by_chance(slab, blocks);
+    return 1;
+  }
   const unsigned count = wanted < slab.free_count ? wanted : slab.free_count;
   slab.quiet = Quiet::kNot;
   void** end = blocks + count;
@@ -72,15 +100,23 @@ const char* pool_name_of(const Span& slab) {
   return owner == nullptr || !owner->is_of_pool ? nullptr : owner->first_part->pool_name;
 }
 
+// Of one that has ended its distance to the next is known still.
+std::size_t block_bytes_of(const Span& slab) {
+  const SlabOwner* const owner = slab.owner.load(std::memory_order_acquire);
+  return owner == nullptr ? slab.stride
+                          : geometry_of(*owner, slab.size_class.load(std::memory_order_relaxed)).block_bytes;
+}
+
 }  // namespace
 
 void stop_at_block(const Span& slab, const char* what, const void* block) {
   const char* const pool = pool_name_of(slab);
-  pool == nullptr ? os::fatal(what, block) : os::fatal_in_pool(pool, what, block);
+  pool == nullptr ? os::fatal(what, block, block_bytes_of(slab))
+                  : os::fatal_in_pool(pool, what, block, block_bytes_of(slab));
 }
 
 void note_misuse_of_block(const Span& slab, const char* what, const void* block) {
-  os::misuse(what, block, pool_name_of(slab));
+  os::misuse(what, block, pool_name_of(slab), block_bytes_of(slab));
 }
 
 void stop_for_block_of_another(const SlabOwner& pool, const SlabOwner* other, const void* block) {
@@ -138,12 +174,14 @@ std::uint32_t merge_remote_bits(Span& slab) {
 
 namespace {
 
-[[noreturn, gnu::cold]] void stop_at_no_block(const Span& slab, AddressIs place, const void* address) {
+// Behind a pool's blocks lies nothing that anybody was given.
+void stop_behind_blocks_of_pool(const Span& slab, AddressIs place, const void* address) {
   const SlabOwner* const owner = slab.owner.load(std::memory_order_acquire);
   if (place == AddressIs::kBehind && owner != nullptr && owner->is_of_pool)
     stop_for_block_of_another(*owner, nullptr, address);
-  stop_at_block(slab, "free of a pointer into a block", address);
 }
+
+constexpr const char* kFreeInside = "free of a pointer into a block";
 
 }  // namespace
 
@@ -152,8 +190,23 @@ Span* slab_of_block(void* block, BlockIndex* index) {
   if (slab == nullptr || slab->kind != SpanKind::kSlab)
     os::fatal("free of a pointer that is no block", block);
   const AddressIs place = place_in_slab(*slab, block, index);
-  if (place != AddressIs::kBlock) stop_at_no_block(*slab, place, block);
-  return slab;
+  if (place == AddressIs::kBlock) return slab;
+  stop_behind_blocks_of_pool(*slab, place, block);
+  stop_at_block(*slab, kFreeInside, block);
+}
+
+bool is_place_of_block(const void* block) {
+  BlockIndex index{};
+  const Span* const slab = page_map.find(block);
+  if (slab == nullptr || slab->kind != SpanKind::kSlab) {
+    os::misuse("free of a pointer that is no block", block);  // the slab has just ended
+    return false;
+  }
+  const AddressIs place = place_in_slab(*slab, block, &index);
+  if (place == AddressIs::kBlock) return true;
+  stop_behind_blocks_of_pool(*slab, place, block);
+  note_misuse_of_block(*slab, kFreeInside, block);
+  return false;
 }
 
 bool is_marked_free_locked(const Span& slab, BlockIndex index) {

@@ -57,6 +57,10 @@ inline SlabOwner* owner_of_slab(const Span* span) {
 /// \returns the slab that holds a block, and the block's index; stops the process when it is no block.
 Span* slab_of_block(void* block, BlockIndex* index);
 
+/// Whether a block may begin at an address of a slab; says what is wrong where none does, and stops the
+/// process unless the option at_misuse lets it go on.
+bool is_place_of_block(const void* block);
+
 /// \returns whether a block's bit marks the block as free.
 bool is_marked_free_locked(const Span& slab, BlockIndex index);
 

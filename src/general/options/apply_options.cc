@@ -124,6 +124,7 @@ void keep_no_more() {
 // Not undone: nobody tells when a filter is gone.
 void make_common_calls_only() {
   if (!configuration.is_on(Option::kSandbox)) return;
+  if (guard_turns.one_in() != 0) observation.guard(0);
   os::OwnerLock::forbid_calls();
   os::make_common_calls_only();
   background.apply_change();  // its thread ends
@@ -148,6 +149,10 @@ void do_nothing() {}
 
 void begin_or_end_profile() { observation.watch(bytes_value(Option::kProfile)); }
 
+void begin_or_end_guards() {
+  observation.guard(static_cast<std::uint32_t>(configuration.value(Option::kGuard)));
+}
+
 // Each block has its stack then.
 bool looks_for_leaks() { return configuration.value(Option::kLeaks) != 0; }
 
@@ -170,6 +175,7 @@ constexpr RunTimeOption kRunTimeOptions[] = {
     {Option::kSoftLimit, limit_memory, apply_memory_limits},
     {Option::kHardLimit, limit_memory, apply_memory_limits},
     {Option::kProfile, do_nothing, begin_or_end_profile},
+    {Option::kGuard, do_nothing, begin_or_end_guards},
 };
 
 consteval bool table_has_each_option_that_changes() {
@@ -211,6 +217,7 @@ void finish_all_options() {
     observation.watch(1);
   else if (bytes_value(Option::kProfile) != 0)
     begin_or_end_profile();
+  if (configuration.value(Option::kGuard) != 0) begin_or_end_guards();
   if (configuration.value(Option::kRecord) != 0) observation.record_with_children();
 }
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "central/cached/cached_blocks.h"
 #include "central/slabs/slab_owner.h"
+#include "general/guarded/guarded_blocks.h"
 #include "general/options/block_source.h"
 #include "general/pools/live_picture.h"
 #include "general/pools/system_blocks.h"
@@ -220,12 +221,13 @@ Span* find_any_span(const void* pointer) {
 
 // Where malloc is ours, the pool's malloc block is a block of one of our slabs.
 PoolHeader* pool_over_system(const void* block) {
-  if (!may_have_blocks_of_malloc()) return nullptr;
+  if (!may_have_blocks_of_malloc() || guarded_blocks.owns(block)) return nullptr;
   if (PoolHeader* const pool = system_blocks.pool_of(block)) return pool;
   return find_any_span(block) == nullptr ? pool_of_unknown() : nullptr;
 }
 
 bool is_of_general_pool(const void* block) {
+  if (guarded_blocks.owns(block)) return true;
   const detail::RecordPlace record = page_map.index().record_of(block);
   if (record != detail::RecordPlace::kNone) return !is_private_class(class_of_record(record));
   const Span* const span = find_any_span(block);

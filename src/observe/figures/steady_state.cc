@@ -1,6 +1,6 @@
 // The watcher of growth runs in the thread that takes memory, under the library's locks. So it takes no lock
-// of libc's and allocates nothing: it writes each frame as a module and an offset, from a list made when the
-// guard was armed. Looking up the names needs the loader's lock, so disarming does it.
+// of libc's and allocates nothing: it writes each frame as a file and an offset. Looking up the names needs
+// the loader's lock, so disarming does it.
 //
 // The unwinder finds the frames. From glibc 2.35 on it asks the loader without a lock; with an older glibc no
 // frames are shown.
@@ -14,23 +14,20 @@
 #include <cstdlib>
 
 #include "base/text.h"
-#include "observe/profile/code_modules.h"
 #include "os/fatal.h"
 #include "os/memory/growth_watch.h"
+#include "os/stack/code_place.h"
 
 namespace TARN_NAMESPACE {
 namespace {
 
 constexpr int kMostFrames = 64;
 constexpr std::size_t kNameBytes = 64;
-constexpr std::size_t kMostModules = 64;
 
 constinit std::atomic<bool> is_taken{false};
 constinit std::atomic<std::size_t> count{0};
 AtGrowth action_at_growth;
 char guard_name[kNameBytes];
-internal::LoadedModule module_storage[kMostModules];
-constinit internal::LoadedModules modules(module_storage, kMostModules);
 bool may_unwind;
 void* frames[kMostFrames];
 constinit std::atomic<int> frame_count{0};  // set after the frames are written
@@ -45,7 +42,7 @@ void write_frame(const void* frame) {
   const auto address = reinterpret_cast<std::uintptr_t>(frame);
   internal::FixedText<256> line;
   line.add("  ");
-  if (modules.add_place(line, address)) line.add(' ');
+  if (internal::os::add_code_place(line, address)) line.add(' ');
   line.add('[').add_hex(address).add("]\n");
   internal::os::write_line(line);
 }
@@ -85,7 +82,6 @@ bool arm_steady_state(AtGrowth action, const char* name) noexcept {
   void* frame = nullptr;
   backtrace(&frame, 1);  // loads the unwinder now, because loading allocates
   may_unwind = unwinder_takes_no_lock();
-  modules.note_all();
   action_at_growth = action;
   internal::Text text(guard_name, kNameBytes - 1);
   text.add(name != nullptr ? name : "steady state");

@@ -5,6 +5,7 @@
 
 #include "base/leak_rules.h"
 #include "base/wipe.h"
+#include "general/guarded/guarded_blocks.h"
 #include "observe/descriptor.h"
 #include "observe/profile/samples.h"
 #include "page/memory/memory_limit.h"
@@ -157,7 +158,8 @@ void NotRoots::add_library(const LoadedModules& modules) {
          ++root)
       add_data({address_of(root->address), address_of(root->address) + root->bytes});
   }
-  for (os::AddressRange next{0, 0}; (next = os::next_reserve(next.end)).start != SIZE_MAX;) add(next);
+  for (os::AddressRange next{0, 0}; (next = os::next_reserve(next.end)).start != SIZE_MAX;)
+    if (!guarded_blocks.owns(reinterpret_cast<const void*>(next.start + os::kGuardBytes))) add(next);
   for (std::uint32_t i = 0; i < metadata.range_count(); ++i)
     add({address_of(metadata.range(i).start), address_of(metadata.range(i).end)});
   samples.visit_memory([this](std::uintptr_t start, std::uintptr_t end) { add({start, end}); });

@@ -91,7 +91,8 @@ class NotRoots {
   void add(os::AddressRange range) {
     if (range.start < range.end && ranges_.size() < kMost) ranges_.push(range);
   }
-  /// The reserves, records, tables and data of the library. \param modules tell which file it is in
+  /// The reserves, records, tables and data of the library, but for guarded blocks. \param modules tell which
+  /// file it is in
   void add_library(const LoadedModules& modules);
   /// Calls visit(start, end) for what is left of a range. \pre sort() came before
   template <typename Visit>

@@ -45,6 +45,7 @@ enum class LockRank : std::uint8_t {
   kLiveMap,        // live bytes: which classes have some, and their memory
   kSpans,          // records of spans
   kMetadata,       // memory of all records
+  kGuarded,        // which slots have guarded blocks
   kSamples,        // many: a part of the table of sampled blocks
   kSampledStacks,  // new stacks of samples
   kTest,           // many: of tests; forks do not visit them

@@ -3,9 +3,11 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 
+#include "os/process/process.h"
 #include "os/process/process_status.h"
 
 namespace tarn::internal::os {
@@ -14,9 +16,26 @@ namespace {
 // For what gives memory back. Too little where libraries have much thread-local memory: then libc's own size.
 constexpr std::size_t kStackBytes = 256 * 1024;
 
+// Of the process, whose number stands in the upper half: a child by fork has none.
+constinit std::atomic<std::uint64_t> running{0};
+
+std::uint32_t running_threads() {
+  const std::uint64_t now = running.load(std::memory_order_relaxed);
+  return now >> 32 == process_id() ? static_cast<std::uint32_t>(now) : 0;
+}
+
+void count_running(std::uint32_t more) {
+  const std::uint64_t process = std::uint64_t{process_id()} << 32;
+  std::uint64_t now = running.load(std::memory_order_relaxed);
+  while (!running.compare_exchange_weak(now, process | (running_threads() + more))) {
+  }
+}
+
 void* run(void* body) {
   pthread_setname_np(pthread_self(), "tarn");
+  count_running(1);
   reinterpret_cast<void (*)()>(body)();
+  count_running(UINT32_MAX);
   return nullptr;
 }
 
@@ -45,8 +64,8 @@ bool start_thread(void (*body)()) {
 }
 
 bool is_last_thread() {
-  const std::size_t threads = thread_count();
-  return threads == 1 || (threads == 2 && main_thread_has_ended());
+  const std::size_t threads = thread_count(), own = running_threads();
+  return threads <= own || (threads == own + 1 && main_thread_has_ended());
 }
 
 }  // namespace tarn::internal::os

@@ -7,8 +7,8 @@ namespace tarn::internal::os {
 /// the system refuses it. \threads any
 bool start_thread(void (*body)());
 
-/// Whether the calling thread is the only one that the process has left: main may end before others. \cost a
-/// file of /proc
+/// Whether the process has no threads left but the library's: main may end before others. \cost a file of
+/// /proc
 bool is_last_thread();
 
 }  // namespace tarn::internal::os

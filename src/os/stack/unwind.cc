@@ -101,8 +101,7 @@ bool step_to_caller(StackPlace& place, FrameKind kind, StackBounds& bounds, std:
   return true;
 }
 
-[[gnu::noinline]] unsigned capture_stack(void** addresses, unsigned most) {
-  StackPlace place = this_place();
+unsigned capture_stack_from(StackPlace place, void** addresses, unsigned most) {
   KnownStack known{};
   StackBounds bounds(place.stack_pointer, known);
   std::uintptr_t saved_at = 0;
@@ -113,14 +112,19 @@ bool step_to_caller(StackPlace& place, FrameKind kind, StackBounds& bounds, std:
   }
   return count;
 }
+
+[[gnu::noinline]] unsigned capture_stack(void** addresses, unsigned most) {
+  return capture_stack_from(this_place(), addresses, most);
+}
 #else
 // By frame pointers, which this ABI keeps.
-[[gnu::noinline]] unsigned capture_stack(void** addresses, unsigned most) {
-  std::uintptr_t frame = address_of(__builtin_frame_address(0));
+unsigned capture_stack_from(StackPlace place, void** addresses, unsigned most) {
+  std::uintptr_t frame = place.frame_pointer;
   KnownStack known{};
-  StackBounds bounds(frame, known);
+  StackBounds bounds(place.stack_pointer, known);
   unsigned count = 0;
-  while (count < most && frame % sizeof(void*) == 0 && bounds.reach(frame + 2 * sizeof(void*))) {
+  while (count < most && frame % sizeof(void*) == 0 && frame >= place.stack_pointer &&
+         bounds.reach(frame + 2 * sizeof(void*))) {
     const std::uintptr_t caller = word_at(frame), address = word_at(frame + sizeof(void*));
     if (address == 0) break;
     addresses[count++] = reinterpret_cast<void*>(address);
@@ -128,6 +132,11 @@ bool step_to_caller(StackPlace& place, FrameKind kind, StackBounds& bounds, std:
     frame = caller;
   }
   return count;
+}
+
+[[gnu::noinline]] unsigned capture_stack(void** addresses, unsigned most) {
+  const std::uintptr_t frame = address_of(__builtin_frame_address(0));
+  return capture_stack_from({0, frame, frame}, addresses, most);
 }
 #endif
 

@@ -25,6 +25,14 @@ namespace tarn::internal::os {
 /// \cost some 10 ns a frame once the rules are in the cache, some us before.
 unsigned capture_stack(void** addresses, unsigned most);
 
+/// Where a walk is: in a frame, at an address of its function.
+struct StackPlace {
+  std::uintptr_t address, stack_pointer, frame_pointer;
+};
+
+/// The same of the frame that a place is in: the innermost one, whose address is where it is now.
+unsigned capture_stack_from(StackPlace place, void** addresses, unsigned most);
+
 /// Forgets all rules: call when code was unloaded, since other code may lie there next.
 void forget_unwind_rules();
 
@@ -33,11 +41,6 @@ void forget_unwind_rules();
 UnwindRule unwind_rule(const void* return_address);
 
 // One step of a walk, for unwind.cc and stack_memo.cc.
-
-/// Where a walk is: in a frame, at an address of its function.
-struct StackPlace {
-  std::uintptr_t address, stack_pointer, frame_pointer;
-};
 
 /// Whether a frame's address is where its function is now, or where it goes on when a call returns.
 enum class FrameKind : std::uint8_t { kInnermost, kCaller };

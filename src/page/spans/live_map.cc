@@ -119,10 +119,11 @@ std::size_t LiveMap::release_beyond_locked(std::size_t region_bytes) {
   return bytes;
 }
 
-// A class without live bytes may have live blocks next time: so where memory is refused, it is the end.
+// A class without live bytes may have live blocks next time: so where memory is refused, it is the end. One
+// whose blocks are no multiples of 8 apart never has some.
 void LiveMap::cover(detail::SizeClass size_class, std::uint32_t stride, const char* start,
                     std::size_t bytes) {
-  if (!is_on_.load(std::memory_order_relaxed)) return;
+  if (!is_on_.load(std::memory_order_relaxed) || stride % 8 != 0) return;
   const auto fitting = static_cast<unsigned>(std::bit_width(stride)) - 1;
   const unsigned shift = fitting > kMostShift ? kMostShift : fitting;
   Map& map = maps_[shift];

@@ -52,13 +52,34 @@ std::int64_t leg_to_sample(std::size_t interval) {
   return this_thread.is_at_pause ? kLongestLeg : distance;
 }
 
+// A thread that is watched for long comes to it, and begins anew.
+constexpr std::int32_t kNoGuards = INT32_MAX;
+
+std::int32_t calls_to_guard() {
+  const std::uint32_t one_in = guard_turns.one_in();
+  const std::int64_t drawn = one_in == 0 ? kNoGuards : distance_to_sample(one_in);
+  return drawn < kNoGuards ? static_cast<std::int32_t>(drawn) : kNoGuards;
+}
+
+std::int32_t slow_calls_of_turn() {
+  constexpr std::uint32_t kMost = kNoGuards / 2;
+  const std::uint32_t one_in = guard_turns.one_in();
+  return 2 * static_cast<std::int32_t>(one_in < kMost ? one_in : kMost);
+}
+
 // A tool fetches the calls of a child only where it follows all processes.
 constinit bool children_are_recorded = false;
 
 void go_on_in_child() {
+  guard_turns.forget_thread();
   if (!watch_switches.is_recording()) return;
   if (!children_are_recorded) return observation.record(Recording::kOff);
   if (ThreadHeap* const heap = this_heap()) heap->calls_made.note_fetched(heap->calls_made.written());
+}
+
+void look_at_turn() {
+  observation.begin_guard_turn_if_due();
+  observation.ring();
 }
 
 // Where a thread makes no slow call soon, a look notices a switch.
@@ -66,7 +87,7 @@ void go_on_in_child() {
   pthread_atfork(nullptr, nullptr, go_on_in_child);
   background.set_trim_idle([](LookShare share) {
     end_watches_without_tool();
-    observation.ring();
+    look_at_turn();
     return registry.trim_idle(share);
   });
 }
@@ -99,6 +120,40 @@ void Observation::record_with_children() {
   record(Recording::kOn);
 }
 
+void Observation::guard(std::uint32_t one_in) {
+  guard_turns.set(one_in);
+  watch_switches.count();
+  notice();
+}
+
+bool Observation::is_guard_due_now() {
+  if (guard_turns.is_turn()) return true;
+  this_thread.calls_to_guard = kNoGuards;
+  return false;
+}
+
+void Observation::note_guarded(std::uint64_t ns) {
+  this_thread.calls_to_guard = calls_to_guard();
+  end_turn(ns);
+}
+
+void Observation::end_turn(std::uint64_t ns) {
+  if (!guard_turns.end(ns)) return;
+  watch_switches.count();
+  notice();
+}
+
+// Of a thread whose calls are slow by themselves.
+void Observation::end_long_turn() {
+  constexpr std::uint64_t kNsOfSlowCall = 50;
+  this_thread.slow_calls_of_turn = kNoGuards;
+  if (may_guard()) end_turn(guard_turns.one_in() * kNsOfSlowCall);
+}
+
+bool Observation::may_guard() const {
+  return guard_turns.is_turn() && !thread_limits.every_call_is_slow && !os::makes_common_calls_only();
+}
+
 bool Observation::may_record() const {
   return watch_switches.is_recording() && !thread_limits.every_call_is_slow;
 }
@@ -112,25 +167,31 @@ void Observation::ring() {
   const std::uint32_t now = watch_switches.generation.load(std::memory_order_seq_cst);
   // Once for each switch, by the first thread that notices.
   if (rung_for_.exchange(now, std::memory_order_acq_rel) == now) return;
-  watch_leases.profile.begin();
-  watch_leases.recording.begin();
-  const bool is_sampling = may_sample();
+  // Guards switch all the time, and are no tool's.
+  const bool is_sampling = may_sample(), is_recording = may_record();
+  if (is_sampling && !watched_spans.is_on()) watch_leases.profile.begin();
+  if (!was_recording_.exchange(is_recording, std::memory_order_relaxed)) watch_leases.recording.begin();
   if (is_sampling) {
     watched_spans.begin();
-  } else if (const SampleSink* const sink = sink_.load(std::memory_order_acquire)) {
+  } else if (watched_spans.is_on()) {
     watched_spans.end();
-    sink->on_switched_off();
+    sink_.load(std::memory_order_acquire)->on_switched_off();
   }
-  if (!is_sampling && !may_record()) return;
+  if (may_guard()) guard_turns.ensure_thread(look_at_turn);
+  const bool watches_pools = is_sampling || is_recording;
+  if (!watches_pools && !may_guard()) return;
   registry.hide_all_records();
-  owners.for_each([](const SlabOwner& owner) { ring_cached_blocks(owner); });
+  if (watches_pools) owners.for_each([](const SlabOwner& owner) { ring_cached_blocks(owner); });
 }
 
 void Observation::take_notice() {
   const std::uint32_t now = watch_switches.generation.load(std::memory_order_seq_cst);
-  const bool is_sampling = may_sample(), is_watched = is_sampling || may_record();
+  const bool is_sampling = may_sample(), is_guarding = may_guard();
+  const bool is_watched = is_sampling || is_guarding || may_record();
   this_thread.note_switch(now, is_watched);
   if (is_watched) this_thread.bytes_to_sample = is_sampling ? leg_to_sample(interval()) : kNever;
+  this_thread.calls_to_guard = is_guarding ? calls_to_guard() : kNoGuards;
+  this_thread.slow_calls_of_turn = is_guarding ? slow_calls_of_turn() : kNoGuards;
   // Noted under the heap's mutex, and before the records are shown again: hide_all_records() skips a thread
   // that has noticed, and would hide the records of one that has not.
   if (ThreadHeap* const heap = this_heap()) {

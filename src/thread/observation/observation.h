@@ -11,9 +11,10 @@
 // Samples are drawn so that each byte has the same chance (as in google/tcmalloc and jemalloc): the distance
 // of two is exponential. \why not at refills: what is freed at once is never refilled for, and so never seen.
 //
-// The other reason to watch a thread is a recording (recorded_call.h): the same switch, another word.
+// The other reasons to watch a thread are a recording (recorded_call.h), and guards (guard_turns.h): the same
+// switch, other words.
 //
-// A watch that a tool switched on ends with the tool (watch_lease.h).
+// A profile or recording that a tool switched on ends with the tool (watch_lease.h).
 //
 // A switch counts `watch_switches`. The first slow call of any thread that sees another count than before
 // rings for all other threads: it lets their pointers lead to the empty cache, under the mutex of each heap,
@@ -29,6 +30,7 @@
 #include <cstdint>
 
 #include "base/units.h"
+#include "thread/observation/guard_turns.h"
 #include "thread/this_thread.h"
 
 namespace tarn::internal {
@@ -72,6 +74,17 @@ class Observation {
   /// Puts all calls down from now on, in forked children too: somebody fetches those of each process.
   void record_with_children();
 
+  /// Lets one block in so many of the general pool be guarded; 0: none from now on. \threads any, with no
+  /// lock held.
+  void guard(std::uint32_t one_in);
+  /// \pre the thread is watched
+  static bool is_guard_due() { return this_thread.calls_to_guard <= 0 && is_guard_due_now(); }
+  /// The block that was due has been guarded, or was not to be. \param ns what that took
+  void note_guarded(std::uint64_t ns);
+  void begin_guard_turn_if_due() {
+    if (guard_turns.begin_if_due()) watch_switches.count();
+  }
+
   /// Whether a block may be a sampled one: true from the first switch on.
   bool has_begun() const { return watch_switches.generation.load(std::memory_order_relaxed) != 0; }
 
@@ -79,6 +92,8 @@ class Observation {
   /// lock is held.
   bool watches_this_thread() {
     notice();
+    if (this_thread.is_watched() && --this_thread.slow_calls_of_turn <= 0) [[unlikely]]
+      end_long_turn();
     return this_thread.is_watched();
   }
   /// Takes notice of a switch, if there is one. \pre no lock is held.
@@ -110,12 +125,17 @@ class Observation {
 
   bool may_sample() const;
   bool may_record() const;
+  bool may_guard() const;
+  static bool is_guard_due_now();
+  void end_turn(std::uint64_t ns);
+  void end_long_turn();
   void take_notice();
   bool draw();
 
   // Tools write it before they count the switch.
   std::atomic<std::uint64_t> interval_{0};
   std::atomic<std::uint32_t> rung_for_{0};  // the switch for which all threads were rung
+  std::atomic<bool> was_recording_{false};  // then
   std::atomic<const SampleSink*> sink_{nullptr};
 };
 

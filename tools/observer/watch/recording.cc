@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/switch_count.h"
 #include "observer/process/attached_process.h"
 #include "observer/records/bounds.h"
 #include "observer/records/bytes.h"
@@ -112,9 +111,7 @@ void RecordingWords::set(RecordingState state) const {
   const std::uint32_t word = value_of(state);
   process_.write(watch + layout_.field("watch.recording").offset, &word, sizeof word);
   if (state == RecordingState::kEnding) return;  // threads give their rings back when they notice a switch
-  const auto count = static_cast<std::uint32_t>(number(watch, "watch.generation"));
-  const std::uint32_t next = internal::next_switch(count);
-  process_.write(watch + layout_.field("watch.generation").offset, &next, sizeof next);
+  count_switch(process_, layout_);
 }
 
 bool RecordingWords::can_be_read() const {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/switch_count.h"
 #include "observer/process/attached_process.h"
 #include "observer/process/thread_words.h"
 #include "observer/records/bytes.h"
@@ -188,12 +187,9 @@ void SamplingWords::read_modules(Sampling& sampling, Bounds& bounds) const {
 
 void SamplingWords::set(std::uint64_t interval) const {
   AttachedProcess& process = running_process(source_);
-  const auto at = [&](std::string_view root, std::string_view field) {
-    return layout_.root(root) + layout_.field(field).offset;
-  };
-  const std::uint32_t next = internal::next_switch(static_cast<std::uint32_t>(switches()));
-  process.write(at("observation", "observation.interval"), &interval, sizeof interval);
-  process.write(at("watch", "watch.generation"), &next, sizeof next);
+  process.write(layout_.root("observation") + layout_.field("observation.interval").offset, &interval,
+                sizeof interval);
+  count_switch(process, layout_);
 }
 
 LeaseWord SamplingWords::lease() const {

@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "base/switch_count.h"
+
 namespace tarn::observer {
 namespace {
 
@@ -33,10 +35,26 @@ LeaseWord lease_word(AttachedProcess& process, const Layout& layout, std::string
   return {process, layout.root("watch_leases") + found->offset};
 }
 
+void count_switch(AttachedProcess& process, const Layout& layout) {
+  const Address at = layout.root("watch") + layout.field("watch.generation").offset;
+  std::uint32_t now = 0;
+  static_cast<void>(process.read(at, &now, sizeof now));
+  // The program itself may count a few meanwhile.
+  constexpr std::uint32_t kStride = 4096;
+  const std::uint32_t next = internal::next_switch(now + kStride);
+  process.write(at, &next, sizeof next);
+}
+
 WatchBeat::WatchBeat(const LeaseWord& word) : word_(word) {
   if (!word_.address) return;
   static_cast<void>(word_.process.read(*word_.address, &last_, sizeof last_));
-  beat_locked();
+  if (last_ != 0) {
+    beat_locked();
+  } else {
+    // Not where an earlier tool has begun: the library may still know its last beat.
+    last_ = static_cast<std::uint32_t>(std::chrono::steady_clock::now().time_since_epoch().count()) | 1;
+    word_.process.write(*word_.address, &last_, sizeof last_);
+  }
   const NoSignals blocked;
   thread_ = std::thread([this] { run(); });
 }

@@ -23,6 +23,9 @@ struct LeaseWord {
 /// \param field "lease.profile" or "lease.recording".
 LeaseWord lease_word(AttachedProcess& process, const Layout& layout, std::string_view field);
 
+/// Counts a switch, behind the words that it is about. \throws ObserveError when the process has ended.
+void count_switch(AttachedProcess& process, const Layout& layout);
+
 class WatchBeat {
  public:
   /// \throws ObserveError when the process has ended.
