@@ -50,8 +50,7 @@ bool takes_this_block_from_malloc() {
 
 // \returns nullptr where none is due.
 [[gnu::noinline]] void* allocate_guarded(std::size_t size) {
-  if (!observation.watches_this_thread()) return nullptr;
-  if (this_heap() == nullptr) --this_thread.calls_to_guard;  // it has no hidden records, which would count
+  if (!observation.watches_this_thread() || this_heap() == nullptr) return nullptr;
   if (!Observation::is_guard_due()) return nullptr;
   const std::uint64_t began_ns = os::clock_ns();
   void* const block = guarded_blocks.allocate(size, guard_turns.is_at_any_price());
@@ -102,8 +101,8 @@ bool takes_this_block_from_malloc() {
 
 // A watched thread's hit, in the records that the inlined path does not see.
 // \returns nullptr where a sample falls on the call, its block is due to be guarded, or the record has none.
-TARN_INLINE void* pop_hidden(const ThreadHeap& heap, std::size_t size) {
-  if (--this_thread.calls_to_guard <= 0) [[unlikely]]
+TARN_INLINE void* pop_hidden(ThreadHeap& heap, std::size_t size) {
+  if (--heap.calls_to_guard <= 0) [[unlikely]]
     return nullptr;
   const std::size_t bytes = with_guard(size);
   std::size_t record = detail::record_of_small(bytes);
@@ -126,7 +125,7 @@ TARN_INLINE bool push_hidden(const ThreadHeap& heap, void* block) {
 }
 
 void* allocate_hidden(std::size_t size) {
-  const ThreadHeap* const heap = this_heap();
+  ThreadHeap* const heap = this_heap();
   if (heap != nullptr && this_thread.scope == nullptr && this_thread.is_watched())
     if (void* const block = pop_hidden(*heap, size)) return block;
   return allocate_missed(size);

@@ -122,6 +122,9 @@ struct ThreadHeap {
   LargeCounts large;
   ThreadCallCounts* calls;  // nullptr unless calls are counted
   CallRing calls_made;      // of the thread alone, without the mutex
+  // The same, while the thread is watched (observation/guard_turns.h).
+  std::int32_t calls_to_guard;      // of those that are counted, to the next block that is guarded
+  std::int32_t slow_calls_of_turn;  // of the others, that it may still make before it ends the turn
   PerClass<Magazine> magazines;
 
   bool is_left() const {

@@ -13,11 +13,9 @@ namespace tarn::internal {
 struct ThisThread {
   ThreadHeap* heap;
   void* scope;
-  std::int64_t bytes_to_sample;     // of what it asks for, while it is watched (observation.h)
-  std::int32_t calls_to_guard;      // the same of its calls (guard_turns.h)
-  std::int32_t slow_calls_of_turn;  // that it may still make before it ends the turn
-  std::uint32_t random;             // 0: before the first draw
-  std::uint32_t undisturbed_at;     // the last switch that it has noticed; one less while it is watched
+  std::int64_t bytes_to_sample;  // of what it asks for, while it is watched (observation.h)
+  std::uint32_t random;          // 0: before the first draw
+  std::uint32_t undisturbed_at;  // the last switch that it has noticed; one less while it is watched
   // One more than the last switch it has noticed, exactly when the thread is watched, has a heap, is in no
   // scope, and its calls are not recorded; else 0. While it is one more than the count of switches, a slow
   // door need look at nothing else before it takes a hit from the hidden records.

@@ -128,12 +128,12 @@ void Observation::guard(std::uint32_t one_in) {
 
 bool Observation::is_guard_due_now() {
   if (guard_turns.is_turn()) return true;
-  this_thread.calls_to_guard = kNoGuards;
+  this_heap()->calls_to_guard = kNoGuards;
   return false;
 }
 
 void Observation::note_guarded(std::uint64_t ns) {
-  this_thread.calls_to_guard = calls_to_guard();
+  this_heap()->calls_to_guard = calls_to_guard();
   end_turn(ns);
 }
 
@@ -146,7 +146,7 @@ void Observation::end_turn(std::uint64_t ns) {
 // Of a thread whose calls are slow by themselves.
 void Observation::end_long_turn() {
   constexpr std::uint64_t kNsOfSlowCall = 50;
-  this_thread.slow_calls_of_turn = kNoGuards;
+  this_heap()->slow_calls_of_turn = kNoGuards;
   if (may_guard()) end_turn(guard_turns.one_in() * kNsOfSlowCall);
 }
 
@@ -190,11 +190,11 @@ void Observation::take_notice() {
   const bool is_watched = is_sampling || is_guarding || may_record();
   this_thread.note_switch(now, is_watched);
   if (is_watched) this_thread.bytes_to_sample = is_sampling ? leg_to_sample(interval()) : kNever;
-  this_thread.calls_to_guard = is_guarding ? calls_to_guard() : kNoGuards;
-  this_thread.slow_calls_of_turn = is_guarding ? slow_calls_of_turn() : kNoGuards;
   // Noted under the heap's mutex, and before the records are shown again: hide_all_records() skips a thread
   // that has noticed, and would hide the records of one that has not.
   if (ThreadHeap* const heap = this_heap()) {
+    heap->calls_to_guard = is_guarding ? calls_to_guard() : kNoGuards;
+    heap->slow_calls_of_turn = is_guarding ? slow_calls_of_turn() : kNoGuards;
     os::LockGuard guard(heap->mutex);
     heap->shown.switch_noticed = now;
     heap->shown.is_watched = is_watched;

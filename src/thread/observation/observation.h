@@ -77,8 +77,8 @@ class Observation {
   /// Lets one block in so many of the general pool be guarded; 0: none from now on. \threads any, with no
   /// lock held.
   void guard(std::uint32_t one_in);
-  /// \pre the thread is watched
-  static bool is_guard_due() { return this_thread.calls_to_guard <= 0 && is_guard_due_now(); }
+  /// \pre the thread is watched, and has a heap
+  static bool is_guard_due() { return this_heap()->calls_to_guard <= 0 && is_guard_due_now(); }
   /// The block that was due has been guarded, or was not to be. \param ns what that took
   void note_guarded(std::uint64_t ns);
   void begin_guard_turn_if_due() {
@@ -92,7 +92,8 @@ class Observation {
   /// lock is held.
   bool watches_this_thread() {
     notice();
-    if (this_thread.is_watched() && --this_thread.slow_calls_of_turn <= 0) [[unlikely]]
+    if (this_thread.is_watched() && this_heap() != nullptr && --this_heap()->slow_calls_of_turn <= 0)
+        [[unlikely]]
       end_long_turn();
     return this_thread.is_watched();
   }
