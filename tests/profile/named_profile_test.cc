@@ -63,6 +63,9 @@ TEST(WithoutAllocator, AStackOfNothingElseStaysWhole) {
 TEST(Site, IsTheFirstFrameThatIsNotTheCppLibrarys) {
   EXPECT_EQ(site_of({function("std::a()"), function("__gnu_cxx::b()"), function("app::c()")}), 2u);
   EXPECT_EQ(site_of({function("std::a()")}), 0u);
+  EXPECT_EQ(site_of({function("zrealloc_usable"), function("zmalloc"), function("sdsnew")}), 2u);
+  EXPECT_EQ(site_of({function("std::a()"), function("app::Alloc<int>::allocate(int)")}), 1u)
+      << "nothing else";
 }
 
 TEST(NamedProfile, OlderMemoryIsOneMoreStackAndARemark) {
@@ -138,6 +141,23 @@ TEST(FunctionName, BelongsToTheNamespaceThatItBeginsWith) {
   EXPECT_TRUE(is_of_library("<alloc::vec::Vec<u64> as alloc::vec::spec_from_elem::SpecFromElem>::from_elem"));
   EXPECT_TRUE(is_of_library("__rust_alloc"));
   EXPECT_FALSE(is_of_library("rs::generic_make::<alloc::vec::Vec<u64>>"));
+}
+
+TEST(FunctionName, TheLastNameIsWithoutSpacesParametersAndArguments) {
+  EXPECT_EQ(last_name("void* app::Pool<std::pair<int, a::B>>::take<int>(int) const"), "take");
+  EXPECT_EQ(last_name("zmalloc"), "zmalloc");
+  EXPECT_EQ(last_name("app::make()::{lambda(int)#1}::operator()(int) const"), "operator()");
+  EXPECT_EQ(last_name("(anonymous namespace)::make(int)"), "make");
+}
+
+TEST(FunctionName, AProgramsFormsOfMallocAreWrappers) {
+  for (const char* const name :
+       {"zmalloc", "zrealloc_usable", "sqlite3Realloc", "xstrdup", "app::Arena::allocate(unsigned long)",
+        "g_malloc0", "ngx_palloc", "Util::ReAllocate<int>(int*)"})
+    EXPECT_TRUE(is_wrapper(name)) << name;
+  for (const char* const name :
+       {"main", "app::alloc::make()", "sdsnew", "std::vector<app::Alloc>::push_back(app::Alloc)"})
+    EXPECT_FALSE(is_wrapper(name)) << name;
 }
 
 TEST(FunctionName, MallocAndItsFamilyAreAllocationCalls) {

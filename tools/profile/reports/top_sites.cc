@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <tuple>
 
 #include "observer/text/printable.h"
 #include "observer/text/words.h"
+#include "profile/stacks/function_name.h"
 
 namespace tarn::profile {
 namespace {
@@ -55,6 +57,24 @@ std::string row(const std::string& bytes, const std::string& blocks, const std::
   return line + "\n";
 }
 
+/// A sentence about the wrappers that stand in no row; "" where there are none.
+std::string remark_on_wrappers(const NamedProfile& profile, Measure measure) {
+  constexpr std::size_t kMostNames = 6;
+  std::map<std::string, double> bytes_of;
+  for (const NamedStack& stack : profile.stacks())
+    for (const Frame* const frame : stack.skipped_wrappers())
+      bytes_of[std::string(last_name(frame->function))] += stack.amount(measure).bytes;
+  std::vector<std::pair<double, std::string>> names;
+  for (const auto& [name, bytes] : bytes_of)
+    if (bytes >= 0.5) names.emplace_back(bytes, name);
+  std::sort(names.begin(), names.end(), std::greater<>());
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < kMostNames; ++i)
+    text += (i == 0 ? "" : ", ") + names[i].second;
+  if (names.size() > kMostNames) text += fmt::format(" and {} more", names.size() - kMostNames);
+  return text.empty() ? "" : "Skipped as forms of malloc, their callers are told: " + text + ".";
+}
+
 }  // namespace
 
 std::vector<Site> sites_of(const NamedProfile& profile, Measure measure) {
@@ -91,6 +111,7 @@ std::string top_sites_text(const NamedProfile& profile, Measure measure, std::si
     text += row(observer::short_bytes(site.amount.bytes), observer::estimate_in_words(site.amount.blocks),
                 observer::share_in_words(site.amount.bytes, total.bytes), widths, site);
   if (sites.size() < all) text += fmt::format("and {} more sites\n", all - sites.size());
+  if (const std::string remark = remark_on_wrappers(profile, measure); !remark.empty()) text += remark + "\n";
   for (const std::string& remark : profile.remarks()) text += remark + "\n";
   return text;
 }

@@ -8,7 +8,7 @@
 namespace tarn::profile {
 
 struct Site {
-  Frame frame;            // the first that is not the C++ library's
+  Frame frame;            // NamedStack::site()
   std::string pool = {};  // "" = general pool
   Amount amount = {};
 };

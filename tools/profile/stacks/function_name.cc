@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string>
 
 namespace tarn::profile {
 namespace {
@@ -118,6 +119,33 @@ bool is_allocation_call(std::string_view function) {
   for (const std::string_view prefix : {"__libc_", "__GI___libc_", "__interceptor_", "__wrap_"})
     if (name.starts_with(prefix) && is_any_of(name.substr(prefix.size()), kNames)) return true;
   return is_any_of(name, kNames) || name.starts_with("tarn_");
+}
+
+std::string_view last_name(std::string_view function) {
+  const std::string_view name = qualified_name(function);
+  std::size_t start = 0, end = name.size();
+  for (std::size_t at = 0; at < name.size();) {
+    if (is_word_at(name, at, kOperator)) break;
+    if (name[at] == '(' || name[at] == '<' || name[at] == '{') {
+      end = at;
+      at = end_of_brackets(name, at);
+    } else if (name.substr(at, 2) == "::") {
+      start = at += 2;
+      end = name.size();
+    } else {
+      ++at;
+    }
+  }
+  return name.substr(start, std::max(start, end) - start);
+}
+
+bool is_wrapper(std::string_view function) {
+  constexpr std::array<std::string_view, 3> kParts = {"alloc", "strdup", "strndup"};
+  std::string name(last_name(function));
+  for (char& c : name)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return std::any_of(kParts.begin(), kParts.end(),
+                     [&](std::string_view part) { return name.find(part) != name.npos; });
 }
 
 }  // namespace tarn::profile

@@ -20,4 +20,11 @@ bool is_of_library(std::string_view function);
 /// of this library.
 bool is_allocation_call(std::string_view function);
 
+/// Whether a function's name is one that programs give to their own forms of malloc: zmalloc, sqlite3Realloc,
+/// MyAllocator::allocate, xstrdup. What called it is to be told instead.
+bool is_wrapper(std::string_view function);
+
+/// The name without its spaces and template arguments: "allocate" of "app::Pool<int>::allocate(int)".
+std::string_view last_name(std::string_view function);
+
 }  // namespace tarn::profile

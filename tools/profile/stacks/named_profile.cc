@@ -90,16 +90,50 @@ std::vector<Frame> NamedStack::frames() const {
   return frames;
 }
 
+namespace {
+
+/// What site() looks for, of frames that come one after the other, innermost first.
+class SiteSearch {
+ public:
+  /// \returns whether the frame is the site.
+  bool is_site(const Frame& frame) {
+    const bool is_library = is_of_languages_library(frame);
+    if (!is_library && fallback_ == nullptr) fallback_ = &frame;
+    return !is_library && !is_wrapper(frame.function);
+  }
+  const Frame* fallback() const { return fallback_; }
+
+ private:
+  const Frame* fallback_ = nullptr;
+};
+
+}  // namespace
+
 const Frame* NamedStack::site() const {
+  SiteSearch search;
   for (std::size_t i = 0; i < calls.size(); ++i)
     for (const Frame& frame : calls[i].frames())
-      if (!is_of_languages_library(frame)) return &frame;
-  return calls.size() == 0 ? nullptr : &calls[0].frames().front();
+      if (search.is_site(frame)) return &frame;
+  if (search.fallback() != nullptr || calls.size() == 0) return search.fallback();
+  return &calls[0].frames().front();
+}
+
+std::vector<const Frame*> NamedStack::skipped_wrappers() const {
+  std::vector<const Frame*> skipped;
+  const Frame* const end = site();
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    for (const Frame& frame : calls[i].frames()) {
+      if (&frame == end) return skipped;
+      if (!is_of_languages_library(frame)) skipped.push_back(&frame);
+    }
+  return skipped;
 }
 
 std::size_t site_of(const std::vector<Frame>& frames) {
-  const auto site = std::find_if_not(frames.begin(), frames.end(), is_of_languages_library);
-  return site == frames.end() ? 0 : static_cast<std::size_t>(site - frames.begin());
+  SiteSearch search;
+  for (const Frame& frame : frames)
+    if (search.is_site(frame)) return static_cast<std::size_t>(&frame - frames.data());
+  return search.fallback() == nullptr ? 0 : static_cast<std::size_t>(search.fallback() - frames.data());
 }
 
 std::string frame_in_words(const Frame& frame) {

@@ -55,9 +55,11 @@ struct NamedStack {
   const Amount& amount(Measure measure) const { return measure == Measure::kLive ? live : allocated; }
   /// Innermost first.
   std::vector<Frame> frames() const;
-  /// \returns the first frame that is not of a language's library; the first one when all are; nullptr: there
-  /// is none.
+  /// \returns the first frame that is no wrapper of malloc and not of a language's library; where there is no
+  /// such frame, the first that is not of a library, or the first one; nullptr: there is none.
   const Frame* site() const;
+  /// The wrappers before the site, innermost first.
+  std::vector<const Frame*> skipped_wrappers() const;
 };
 
 class AllocatorFrames;
@@ -100,7 +102,7 @@ class NamedProfile {
 /// inlined. A stack of nothing else stays whole.
 Calls without_allocator(Calls calls, const HeapProfile& profile);
 
-/// \returns the number of the first frame that is not of a language's library; 0 when all are. \pre not empty
+/// \returns the number of the frame that site() is of a stack. \pre not empty
 std::size_t site_of(const std::vector<Frame>& frames);
 
 /// "app::build (build.cc:12)", the file without its directories.
