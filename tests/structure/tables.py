@@ -51,6 +51,7 @@ COVERED = {
     "observe/figures/steady_state": "tests/adapters/steady_state_test.cc",
     "os/stack/program_frames": "tests/profile/code_that_goes_test.py",
     "os/stack/eh_frame": "tests/unit/os/stack/unwind_test.cc",
+    "os/stack/loaded_file": "tests/unit/os/stack/code_place_test.cc",
     "base/switch_count": "tests/unit/thread/observation/observation_test.cc",
     "os/memory/mapped_array": "tests/unit/observe/profile/profile_test.cc",
     "os/memory/memory_lock": "tests/fault/memory_lock_test.cc",

@@ -1,6 +1,5 @@
 #include "observe/profile/code_modules.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 
@@ -11,9 +10,8 @@
 #include "base/printable.h"
 #include "base/units.h"
 #include "os/memory/memory.h"
+#include "os/stack/loaded_file.h"
 #include "os/syscall.h"
-
-extern "C" [[gnu::weak]] int _dl_find_object(void* address, struct dl_find_object* result) noexcept;
 
 namespace tarn::internal {
 
@@ -39,13 +37,11 @@ std::uint64_t check_of(std::uint64_t start) {
 }
 
 bool look_up(std::uint64_t address, LoadedCode& code) {
-  dl_find_object found{};
-  if (_dl_find_object == nullptr || _dl_find_object(reinterpret_cast<void*>(address), &found) != 0)
-    return false;
-  if (found.dlfo_link_map == nullptr) return false;
-  const std::uint64_t start = address_of(found.dlfo_map_start);
-  const char* const path = found.dlfo_link_map->l_name;
-  code = {start, address_of(found.dlfo_map_end), found.dlfo_link_map->l_addr,
+  const std::optional<dl_find_object> found = os::loaded_file(address);
+  if (!found || found->dlfo_link_map == nullptr) return false;
+  const std::uint64_t start = address_of(found->dlfo_map_start);
+  const char* const path = found->dlfo_link_map->l_name;
+  code = {start, address_of(found->dlfo_map_end), found->dlfo_link_map->l_addr,
           path[0] == '\0' ? 0 : check_of(start), path};
   return true;
 }

@@ -19,15 +19,14 @@ constexpr std::size_t kStackBytes = 256 * 1024;
 // Of the process, whose number stands in the upper half: a child by fork has none.
 constinit std::atomic<std::uint64_t> running{0};
 
-std::uint32_t running_threads() {
-  const std::uint64_t now = running.load(std::memory_order_relaxed);
-  return now >> 32 == process_id() ? static_cast<std::uint32_t>(now) : 0;
+std::uint32_t threads_in(std::uint64_t word) {
+  return word >> 32 == process_id() ? static_cast<std::uint32_t>(word) : 0;
 }
 
 void count_running(std::uint32_t more) {
   const std::uint64_t process = std::uint64_t{process_id()} << 32;
   std::uint64_t now = running.load(std::memory_order_relaxed);
-  while (!running.compare_exchange_weak(now, process | (running_threads() + more))) {
+  while (!running.compare_exchange_weak(now, process | (threads_in(now) + more))) {
   }
 }
 
@@ -64,7 +63,7 @@ bool start_thread(void (*body)()) {
 }
 
 bool is_last_thread() {
-  const std::size_t threads = thread_count(), own = running_threads();
+  const std::size_t threads = thread_count(), own = threads_in(running.load(std::memory_order_relaxed));
   return threads <= own || (threads == own + 1 && main_thread_has_ended());
 }
 

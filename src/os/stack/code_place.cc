@@ -1,6 +1,5 @@
 #include "os/stack/code_place.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 
@@ -11,20 +10,17 @@
 #include "base/units.h"
 #include "os/fatal.h"
 #include "os/process/process_status.h"
+#include "os/stack/loaded_file.h"
 #include "os/stack/unwind.h"
 #include "os/syscall.h"
-
-extern "C" [[gnu::weak]] int _dl_find_object(void* address, struct dl_find_object* result) noexcept;
 
 namespace tarn::internal::os {
 namespace {
 
 // \returns what the loader keeps of a file; nullptr: it has none at the address.
 const link_map* file_of(std::uintptr_t address) {
-  dl_find_object found{};
-  const bool is_found =
-      _dl_find_object != nullptr && _dl_find_object(reinterpret_cast<void*>(address), &found) == 0;
-  return is_found ? found.dlfo_link_map : nullptr;
+  const std::optional<dl_find_object> found = loaded_file(address);
+  return found ? found->dlfo_link_map : nullptr;
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // Tells an address of code as a file and an offset, where nothing may be locked or allocated: inside of a
 // handler of signals, under the library's locks.
-// Source: glibc's _dl_find_object (2.35), which asks the loader without a lock; older ones tell nothing.
 // Threads: any.
 #pragma once
 #include <cstdint>

@@ -1,17 +1,12 @@
 #include "os/stack/unwind.h"
 
-#include <dlfcn.h>
-
 #include <atomic>
 #include <cstring>
 
 #include "base/bits.h"
 #include "base/units.h"
 #include "os/stack/eh_frame.h"
-
-extern "C" {
-[[gnu::weak]] int _dl_find_object(void* address, struct dl_find_object* result) noexcept;
-}
+#include "os/stack/loaded_file.h"
 
 namespace tarn::internal::os {
 namespace {
@@ -46,15 +41,13 @@ UnwindRule unpack(std::uint64_t packed) {
 }
 
 UnwindRule interpret(std::uintptr_t address) {
-  dl_find_object found{};
-  const bool is_found =
-      _dl_find_object != nullptr && _dl_find_object(reinterpret_cast<void*>(address), &found) == 0;
-  if (is_found && found.dlfo_eh_frame != nullptr) return rule_in_eh_frame(found.dlfo_eh_frame, address);
+  const std::optional<dl_find_object> found = loaded_file(address);
+  if (found && found->dlfo_eh_frame != nullptr) return rule_in_eh_frame(found->dlfo_eh_frame, address);
   // A static program has no list of its functions, and the library is in it.
   const std::uintptr_t here = address_of(reinterpret_cast<const void*>(&rule_in_program));
-  const bool is_static = _dl_find_object == nullptr ||
-                         (is_found && here - address_of(found.dlfo_map_start) <
-                                          address_of(found.dlfo_map_end) - address_of(found.dlfo_map_start));
+  const bool is_static = !tells_loaded_files() ||
+                         (found && here - address_of(found->dlfo_map_start) <
+                                       address_of(found->dlfo_map_end) - address_of(found->dlfo_map_start));
   return is_static ? rule_in_program(address) : UnwindRule{};
 }
 

@@ -130,4 +130,12 @@ Layout layout_of(const Source& source) {
   return Layout::read(source, located->descriptor);
 }
 
+Layout layout_with(const Source& source, std::string_view field, std::string_view lacks) {
+  Layout layout = layout_of(source);
+  if (!layout.find_field(field))
+    throw ObserveError(
+        fmt::format("tarn {} in {} {}: it is too old", layout.version(), source.program(), lacks));
+  return layout;
+}
+
 }  // namespace tarn::observer

@@ -3,6 +3,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "observer/process/source.h"
 #include "observer/records/layout.h"
@@ -20,5 +21,10 @@ std::optional<Located> locate(const Source& source);
 
 /// \throws ObserveError when no mapping has the note.
 Layout layout_of(const Source& source);
+
+/// \param field what a library that is not too old says
+/// \param lacks what an older one does not do, as "guards no blocks"
+/// \throws ObserveError when no mapping has the note, or the library is too old.
+Layout layout_with(const Source& source, std::string_view field, std::string_view lacks);
 
 }  // namespace tarn::observer

@@ -8,19 +8,9 @@
 #include "observer/watch/watch_beat.h"
 
 namespace tarn::observer {
-namespace {
 
-Layout layout_with_guards(const Source& source) {
-  Layout layout = layout_of(source);
-  if (!layout.find_field("guards.one_in"))
-    throw ObserveError(
-        fmt::format("tarn {} in {} guards no blocks: it is too old", layout.version(), source.program()));
-  return layout;
-}
-
-}  // namespace
-
-GuardWords::GuardWords(const Source& source) : source_(source), layout_(layout_with_guards(source)) {}
+GuardWords::GuardWords(const Source& source)
+    : source_(source), layout_(layout_with(source, "guards.one_in", "guards no blocks")) {}
 
 std::uint64_t GuardWords::number(std::string_view root, std::string_view field) const {
   return read_number(source_, layout_.root(root), layout_.field(field)).value_or(0);

@@ -17,8 +17,8 @@ constexpr std::uint32_t kMostRoom = 1 << 18;
 constexpr std::size_t kMostRings = 1 << 16, kRingsOfALook = 256;
 
 Layout layout_with_calls(const Source& source) {
-  Layout layout = layout_of(source);
-  if (!layout.find_field("call_ring.events") || layout.value("call_ring.event_bytes") != sizeof(trace::Event))
+  Layout layout = layout_with(source, "call_ring.events", "records no calls");
+  if (layout.value("call_ring.event_bytes") != sizeof(trace::Event))
     throw ObserveError(fmt::format("tarn {} in {} records no calls that this tool can read", layout.version(),
                                    source.program()));
   return layout;

@@ -25,17 +25,10 @@ constexpr std::uint64_t kMostPieceBytes = std::uint64_t{1} << 24;
 constexpr std::uint64_t kMostModules = 1024, kLongestPath = 4096, kLongestBuildId = 64;
 constexpr std::size_t kPartBytes = std::size_t{1} << 20;  // read at once
 
-Layout layout_with_samples(const Source& source) {
-  Layout layout = layout_of(source);
-  if (!layout.find_field("samples.parts"))
-    throw ObserveError(
-        fmt::format("tarn {} in {} takes no samples: it is too old", layout.version(), source.program()));
-  return layout;
-}
-
 }  // namespace
 
-SamplingWords::SamplingWords(const Source& source) : source_(source), layout_(layout_with_samples(source)) {}
+SamplingWords::SamplingWords(const Source& source)
+    : source_(source), layout_(layout_with(source, "samples.parts", "takes no samples")) {}
 
 std::uint64_t SamplingWords::number(Address record, std::string_view field) const {
   return read_number(source_, record, layout_.field(field)).value_or(0);

@@ -94,9 +94,14 @@ TEST(GuardedBlocks, SayWhatAFreeFinds) {
   }
 }
 
-// Sanitizers have handlers of their own.
-TEST(GuardedBlocks, SayWhatAFaultWas) {
-  if (test::kSanitizer) GTEST_SKIP() << "sanitizers have a handler of SIGSEGV";
+class GuardFaults : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (test::kSanitizer) GTEST_SKIP() << "sanitizers have a handler of SIGSEGV";
+  }
+};
+
+TEST_F(GuardFaults, SayWhatAFaultWas) {
   const std::pair<const char*, void (*)(volatile char*)> misuses[] = {
       {"write past the end, at byte 112 of a block of 100 bytes: 0x",
        [](volatile char* block) { block[112] = 1; }},
@@ -128,8 +133,7 @@ void say_and_leave(int) {
   _exit(7);
 }
 
-TEST(GuardedBlocks, HandTheSignalOnToTheProgramsHandler) {
-  if (test::kSanitizer) GTEST_SKIP() << "sanitizers have a handler of SIGSEGV";
+TEST_F(GuardFaults, HandTheSignalOnToTheProgramsHandler) {
   for (const bool sets_first : {true, false}) {
     const ChildResult result = test::run_in_child([sets_first] {
       if (sets_first) std::signal(SIGSEGV, say_and_leave);
@@ -148,8 +152,7 @@ TEST(GuardedBlocks, HandTheSignalOnToTheProgramsHandler) {
 struct sigaction before_own;
 
 // As crash reporters do: they hand on to the action that was there before, which may be the library's.
-TEST(GuardedBlocks, AHandlerThatHandsBackEndsTheProcess) {
-  if (test::kSanitizer) GTEST_SKIP() << "sanitizers have a handler of SIGSEGV";
+TEST_F(GuardFaults, AHandlerThatHandsBackEndsTheProcess) {
   const ChildResult result = test::run_in_child([] {
     make(1);
     struct sigaction own {};
@@ -167,8 +170,7 @@ TEST(GuardedBlocks, AHandlerThatHandsBackEndsTheProcess) {
   EXPECT_EQ(result.error, "");
 }
 
-TEST(GuardedBlocks, ASignalThatIsSentEndsTheProcess) {
-  if (test::kSanitizer) GTEST_SKIP() << "sanitizers have a handler of SIGSEGV";
+TEST_F(GuardFaults, ASignalThatIsSentEndsTheProcess) {
   const ChildResult result = test::run_in_child([] {
     make(1);
     kill(getpid(), SIGSEGV);
