@@ -51,7 +51,7 @@ def main():
         sys.exit(__doc__)
     printed = subprocess.run([sys.argv[1], "options", "--json"], stdout=subprocess.PIPE, check=True,
                              text=True).stdout
-    text = page(json.loads(printed))
+    text = page(json.loads(printed)["options"])
     if len(sys.argv) == 2:
         print(text, end="")
         return

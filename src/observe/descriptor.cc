@@ -324,6 +324,9 @@ class ObservedLayout {
       TARN_VALUE("stack.parts_of_block", SampledStack::kPartsOfBlock),
       TARN_FIELD("stack.byte_parts", SampledStack, byte_parts),
       TARN_VALUE("stack.parts_of_byte", SampledStack::kPartsOfByte),
+      TARN_FIELD("stack.brief_samples", SampledStack, temporary_samples),
+      TARN_FIELD("stack.brief_block_parts", SampledStack, temporary_block_parts),
+      TARN_FIELD("stack.brief_byte_parts", SampledStack, temporary_byte_parts),
       TARN_ELEMENT("stack.addresses", SampledStack, addresses),
 
       TARN_FIELD("code_modules.count", CodeModules, count_),

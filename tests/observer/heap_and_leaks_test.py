@@ -69,7 +69,7 @@ class HeapTest(LookTest):
 
     def test_a_file_that_is_no_census_is_refused(self):
         file = self.scratch / "no_census.json"
-        file.write_text('{"format": "something else"}')
+        file.write_text('{"schema": "something else"}')
         result = self.tarn("heap", 1, "--since", file)
         self.assertEqual(result.returncode, 2)
         self.assertIn("--save", result.stderr)

@@ -38,7 +38,7 @@ TEST(HeapReport, ANameLeavesRoomForThePoolBehindIt) {
                                                   .bytes = 64},
                                                  1,
                                                  32}};
-  const std::string text = growth_report(server(), growth, 1, {.rows = 0, .width = 80});
+  const std::string text = growth_report(title_of(server()), growth, 1, {.rows = 0, .width = 80});
   EXPECT_TRUE(has(text, "  äää… in " + repeated("ü", 19) + "…\n")) << text;
 }
 

@@ -175,7 +175,7 @@ class TopOnceTest(ToolTest):
 
     def test_json_tells_pools_and_rates_of_an_interval(self):
         look = self.json_of("top", self.program.pid, "--interval", 0.1)
-        self.assertEqual((look["schema"], look["schema_version"]), ("tarn-top", 1))
+        self.assertEqual((look["schema"], look["version"]), ("tarn top", 1))
         self.assertGreaterEqual(look["rate_seconds"], 0.1)
         packets = next(pool for pool in look["pools"] if pool["name"] == "packets")
         self.assertEqual((packets["live"], packets["limit_blocks"]), (950, 1000))

@@ -2,13 +2,14 @@
 import gzip
 import json
 import os
+import re
 import signal
 import time
 import unittest
 
 from tool import ToolTest
 
-BUSY, LEAKY = os.environ["TARN_TEST_BUSY"], os.environ["TARN_TEST_LEAKY"]
+BUSY, LEAKY, ORDINARY = (os.environ[f"TARN_TEST_{name}"] for name in ("BUSY", "LEAKY", "ORDINARY"))
 LIVE = 4_000
 SITES = {"small_site": 100, "medium_site": 3_000, "pool_site": 500, "heap_site": 700}
 
@@ -82,7 +83,7 @@ class Profile(ToolTest):
         self.assertIn("medium_site", folded.read_text())
         self.assertIn("speedscope", json.loads(speedscope.read_text())["$schema"])
         self.assertTrue(page.read_text().startswith("<!"))
-        self.assertEqual(json.loads(document.read_text())["format"], "tarn-heap-profile")
+        self.assertEqual(json.loads(document.read_text())["schema"], "tarn profile")
 
     def test_an_interrupt_ends_it_early_and_writes_it(self):
         file = self.scratch / "heap.folded"
@@ -129,8 +130,7 @@ class Profile(ToolTest):
         file = self.scratch / "heap.json"
         run = self.tarn("run", "--profile", "64K", "-o", file, "--", BUSY, 1)
         self.assertEqual(run.returncode, 0, run.stderr)
-        # A name is cut where a rare site, which is sampled or not, has a long place.
-        self.assertIn("::medium_s", run.stderr)
+        self.assertIn("  medium_site  busy.cc:", run.stderr)
         document = json.loads(file.read_text())
         allocated = {site_of(stack): stack["allocated"]["bytes"] for stack in document["stacks"]}
         # Each site makes as many blocks.
@@ -142,6 +142,80 @@ class Profile(ToolTest):
         self.assertIn("is on already", run.stderr)
         self.assertGreater(self.live_by_site(json.loads(run.stdout))["medium_site"], LIVE * 2_000)
 
+
+    def test_types_trees_and_callers_are_told(self):
+        busy = self.busy(60)
+        table = self.tarn("profile", busy.pid, "--for", "300ms", "--types")
+        self.assertIn("the type is known of", table.stdout)
+        self.assertRegex(table.stdout, r"±\d+ %  no type: .*medium_site")
+        tree = self.tarn("profile", busy.pid, "--for", "300ms", "--tree").stdout
+        self.assertLess(tree.index(" main "), tree.index("medium_site"))
+        callers = self.tarn("profile", busy.pid, "--for", "300ms", "--callers", "medium_site").stdout
+        self.assertTrue(callers.splitlines()[0].endswith("callers of medium_site"), callers)
+        self.assertLess(callers.rindex("medium_site"), callers.index(" main "))
+        skip = self.scratch / "skip.txt"
+        skip.write_text("# what makes blocks\n_site\n")
+        rows = self.tarn("profile", busy.pid, "--for", "300ms", "--skip", skip).stdout
+        self.assertIn("medium_site", rows[rows.index("Skipped as forms of malloc"):])
+        self.assertNotIn("medium_site", rows[:rows.index("Skipped as forms of malloc")])
+
+    def test_most_bytes_of_an_ordinary_server_have_a_type(self):
+        server = self.start_program(ORDINARY, 60, says="ready\n", TARN_PROFILE="4K")
+        text = self.tarn("heap", server.pid).stdout
+        self.assertGreater(float(re.search(r"the type is known of ([0-9.]+) %", text).group(1)), 80, text)
+        for type_name in ("std::string", "shop::Item", "hash node of std::pair<int const, shop::Order>",
+                          "tree node of std::pair<std::string const, shop::Price>", "shared shop::Session"):
+            self.assertIn(type_name, text)
+
+    def test_the_interval_fits_the_program(self):
+        busy = self.busy(60)
+        document = json.loads(self.tarn("profile", busy.pid, "--for", "2s", "--json").stdout)
+        self.assertNotEqual(document["interval_bytes"], 524288)
+        self.assertEqual((document["version"], document["library"][:2]), (1, "0."))
+
+
+class Diff(ToolTest):
+    def write(self, name, stacks, schema="tarn profile"):
+        file = self.scratch / name
+        file.write_text(json.dumps({
+            "schema": schema, "version": 1, "library": "0.1.0", "program": "server", "stacks": [
+                {"pool": None, "live": {"blocks": bytes // 10, "bytes": bytes},
+                 "frames": [{"function": site, "file": "a.cc", "line": line}, {"function": "main"}]}
+                for site, line, bytes in stacks]}))
+        return file
+
+    def test_profiles_are_compared_by_functions(self):
+        before = self.write("before.json", [("zmalloc", 1, 500), ("app::Cache::add(int)", 10, 1000)])
+        after = self.write("after.json", [("zmalloc", 2, 500), ("app::Cache::add(int)", 14, 51000)])
+        run = self.tarn("diff", before, after)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertRegex(run.stdout, r"\+48\.8 KiB +\+5,000  app::Cache::add \(a\.cc:14\)")
+        self.assertNotIn("zmalloc", run.stdout)
+        by_lines = json.loads(self.tarn("diff", before, after, "--by-lines", "--json").stdout)
+        self.assertEqual(len(by_lines["stacks"]), 4)
+        self.assertEqual(by_lines["schema"], "tarn profile growth")
+
+    def test_what_cannot_be_compared_is_one_line(self):
+        profile = self.write("profile.json", [])
+        damaged = self.write("damaged.json", [])
+        damaged.write_text(damaged.read_text().replace('"stacks"', '"stocks"'))
+        for other, says in ((self.scratch / "nowhere.json", "cannot be read"),
+                            (self.write("heap.json", [], "tarn heap"), "only two of a kind"),
+                            (self.write("other.json", [], "tarn top"), "nothing to compare"),
+                            (damaged, "damaged")):
+            run = self.tarn("diff", profile, other)
+            self.assertEqual(run.returncode, 2, run.stdout)
+            self.assertIn(says, run.stderr)
+            self.assertEqual(len(run.stderr.strip().splitlines()), 1, run.stderr)
+
+    def test_heaps_that_were_saved_are_compared(self):
+        busy = self.start_program(BUSY, 60, says="ready\n")
+        files = [self.scratch / "a.json", self.scratch / "b.json"]
+        for file in files:
+            self.assertEqual(self.tarn("heap", busy.pid, "--save", file).returncode, 0)
+        run = self.tarn("diff", *files)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("busy", run.stdout)
 
 
 class Guard(ToolTest):

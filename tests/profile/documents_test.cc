@@ -4,6 +4,7 @@
 
 #include "hand_made_profile.h"
 #include "profile/documents/call_tree.h"
+#include "profile/documents/call_tree_text.h"
 #include "support/prelude.h"
 
 namespace tarn::profile {
@@ -53,7 +54,7 @@ TEST(ProfileJson, TellsLiveBlocksBySizeInWholeNumbers) {
 
 TEST(ProfileJson, HasAVersionAndEveryStack) {
   const Json json = Json::parse(text_of(profile_json(test::named(test::make_mixed_profile()))));
-  EXPECT_EQ(json["format"], "tarn-heap-profile");
+  EXPECT_EQ(json["schema"], "tarn profile");
   EXPECT_EQ(json["version"], 1);
   EXPECT_EQ(json["live"]["bytes"], 4096 + 512 + 48 + 1000);
   ASSERT_EQ(json["stacks"].size(), 4u);
@@ -254,6 +255,35 @@ TEST(Pprof, GoReadsIt) {
   EXPECT_NE(text.find("Type: inuse_space"), std::string::npos) << text;
   EXPECT_NE(text.find("[jit]+0x41"), std::string::npos) << text;
   EXPECT_NE(text.find("before the profile was switched on"), std::string::npos) << text;
+}
+
+// -- The tree in a terminal
+
+NamedProfile make_branches() {
+  return test::named(
+      {test::make_stack({0x11, 0x2, 0x9}, 1, 300), test::make_stack({0x11, 0x3, 0x9}, 1, 100)});
+}
+
+TEST(CallTreeText, WhatIsACallersOnlyCallStandsBelowItWithoutFigures) {
+  EXPECT_EQ(call_tree_text(call_tree_of(make_branches(), 100), Measure::kLive, NameForm::kShort, 80),
+            "    400 B  100.0 %  all\n"
+            "                    0x9\n"
+            "    300 B   75.0 %    0x2\n"
+            "                      0x11\n"
+            "    100 B   25.0 %    0x3\n"
+            "                      0x11\n");
+}
+
+TEST(CallTreeText, CallersStandBelowTheFunction) {
+  EXPECT_EQ(
+      call_tree_text(callers_tree_of(make_branches(), "^0x11$", 100), Measure::kLive, NameForm::kShort, 80),
+      "    400 B  100.0 %  callers of ^0x11$\n"
+      "                    0x11\n"
+      "    300 B   75.0 %    0x2\n"
+      "                      0x9\n"
+      "    100 B   25.0 %    0x3\n"
+      "                      0x9\n");
+  EXPECT_EQ(callers_tree_of(make_branches(), "nothing", 100).size(), 1u);
 }
 
 }  // namespace

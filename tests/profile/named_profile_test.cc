@@ -4,6 +4,7 @@
 
 #include "hand_made_profile.h"
 #include "observer/text/words.h"
+#include "profile/stacks/element_type.h"
 #include "profile/stacks/function_name.h"
 #include "support/prelude.h"
 
@@ -17,7 +18,11 @@ Location make_location(std::vector<Frame> frames, std::size_t module = Location:
   return location;
 }
 
-Frame function(const char* name) { return {.function = name}; }
+Frame function(const char* name) {
+  Frame frame{.function = name};
+  frame.role = role_of(frame);
+  return frame;
+}
 
 TEST(WithoutAllocator, TheSiteIsTheCallerOfMalloc) {
   const Location inner = make_location({function("tarn::internal::refill(int)")}),
@@ -126,6 +131,11 @@ TEST(FunctionName, OperatorsMayHoldBrackets) {
             "std::operator<< <char>");
   EXPECT_EQ(qualified_name("app::P::operator->() const"), "app::P::operator->");
   EXPECT_EQ(qualified_name("app::my_operator(int)"), "app::my_operator");
+  EXPECT_EQ(
+      qualified_name("std::string std::operator+<char, std::a<char> >(char const*, std::string const&)"),
+      "std::operator+<char, std::a<char> >");
+  EXPECT_EQ(qualified_name("app::operator new[](unsigned long)"), "app::operator new[]");
+  EXPECT_EQ(qualified_name("app::A::operator std::string() const"), "app::A::operator std::string");
 }
 
 TEST(FunctionName, BelongsToTheNamespaceThatItBeginsWith) {
@@ -158,6 +168,101 @@ TEST(FunctionName, AProgramsFormsOfMallocAreWrappers) {
   for (const char* const name :
        {"main", "app::alloc::make()", "sdsnew", "std::vector<app::Alloc>::push_back(app::Alloc)"})
     EXPECT_FALSE(is_wrapper(name)) << name;
+}
+
+TEST(FunctionName, ForARowIsWithoutParametersAndLongArguments) {
+  EXPECT_EQ(short_name("void app::Pool<app::Node>::grow(unsigned long)"), "app::Pool<app::Node>::grow");
+  EXPECT_EQ(short_name("std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::"
+                       "_M_append(char const*, unsigned long)"),
+            "std::string::_M_append");
+  EXPECT_EQ(
+      short_name("std::map<app::LongNameOfAKey, app::LongNameOfAValue>::find(app::LongNameOfAKey const&)"),
+      "std::map<…>::find");
+  EXPECT_EQ(short_name("main"), "main");
+  EXPECT_EQ(short_name("app::(anonymous namespace)::f(int)"), "app::f");
+  EXPECT_EQ(short_name("libx.so+0x12"), "libx.so+0x12");
+  EXPECT_EQ(short_name("[allocated before the profile was switched on]"),
+            "[allocated before the profile was switched on]");
+  EXPECT_EQ(short_name("main.(*Server).Serve"), "main.(*Server).Serve");
+  EXPECT_EQ(short_name("std::ostream& std::operator<< <char>(std::ostream&, char)"),
+            "std::operator<< <char>");
+}
+
+TEST(TypeName, IsWithoutWhatTheStandardAdds) {
+  EXPECT_EQ(simple_type("std::vector<app::Node, std::allocator<app::Node> >"), "std::vector<app::Node>");
+  EXPECT_EQ(simple_type("std::map<int, std::__cxx11::basic_string<char, std::char_traits<char>, "
+                        "std::allocator<char> >, std::less<int>, std::allocator<int> >"),
+            "std::map<int, std::string>");
+  EXPECT_EQ(simple_type("unsigned long"), "unsigned long");
+  EXPECT_EQ(simple_type("A<B<"), "A<B>") << "any text is one";
+}
+
+TEST(ElementType, IsWhatTheAllocatorIsOf) {
+  const std::pair<const char*, const char*> types[] = {
+      {"std::__new_allocator<app::Node>::allocate(unsigned long, void const*)", "app::Node"},
+      {"__gnu_cxx::new_allocator<int>::allocate(unsigned long, void const*)", "int"},
+      {"std::allocator_traits<std::allocator<app::Node> >::allocate(std::allocator<app::Node>&, unsigned "
+       "long)",
+       "app::Node"},
+      {"std::vector<app::Node, std::allocator<app::Node> >::_M_realloc_insert<app::Node>(app::Node&&)",
+       "app::Node"},
+      {"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::_M_create(unsigned "
+       "long&, unsigned long)",
+       "std::string"},
+      {"std::allocator<std::_Rb_tree_node<std::pair<int const, app::Node> > >::allocate(unsigned long)",
+       "tree node of std::pair<int const, app::Node>"},
+      {"std::__new_allocator<std::__detail::_Hash_node<std::pair<int const, app::Node>, false> >::allocate("
+       "unsigned long, void const*)",
+       "hash node of std::pair<int const, app::Node>"},
+      {"std::__new_allocator<std::__detail::_Hash_node_base*>::allocate(unsigned long, void const*)",
+       "buckets of a hash table"},
+      {"std::_MakeUniq<app::Node>::__single_object std::make_unique<app::Node>()", "app::Node"},
+      {"std::__new_allocator<std::_Sp_counted_ptr_inplace<app::Quest, std::allocator<void>, "
+       "(__gnu_cxx::_Lock_policy)2> >::allocate(unsigned long, void const*)",
+       "shared app::Quest"},
+      {"tarn::ObjectPool<app::Session>::make<int>(int&&)", "app::Session"},
+      {"alloc::raw_vec::RawVec<app::Row>::grow_one", "app::Row"},
+      {"alloc::raw_vec::RawVec<T,A>::grow_one", ""},
+      {"app::build(std::vector<int>)", ""},
+      {"malloc", ""}};
+  for (const auto& [function, type] : types) EXPECT_EQ(element_type_in(function), type) << function;
+}
+
+TEST(ElementType, OfAStackIsTheInnermostBeforeTheProgramsFunction) {
+  const Location operator_new = make_location({function("operator new(unsigned long)")}),
+                 characters = make_location(
+                     {function("std::__new_allocator<char>::allocate(unsigned long, void const*)")}),
+                 string = make_location({function("std::__cxx11::basic_string<char, std::char_traits<char>, "
+                                                  "std::allocator<char> >::reserve(unsigned long)")}),
+                 program = make_location({function("app::read()")}),
+                 nodes = make_location({function("std::vector<app::Node>::resize(unsigned long)")});
+  ElementTypes types;
+  EXPECT_EQ(types.of({&operator_new, &characters, &string, &program}), "std::string");
+  EXPECT_EQ(types.of({&operator_new, &characters, &program, &string}), "char");
+  EXPECT_EQ(types.of({&operator_new, &program, &nodes}), "");
+  EXPECT_EQ(types.of({&operator_new, &nodes, &program}), "app::Node");
+}
+
+TEST(ElementType, AnyTextHasOneOrNone) {
+  const std::string signs = "<>(){}[],:*& std::allocator<";
+  std::mt19937 random(1);
+  for (int i = 0; i < 20'000; ++i) {
+    std::string text(1 + random() % 60, ' ');
+    for (char& c : text) c = signs[random() % signs.size()];
+    static_cast<void>(element_type_in(text));
+    static_cast<void>(short_name(text));
+    static_cast<void>(simple_type(text));
+  }
+}
+
+TEST(SkippedNames, APatternALineMakesAFunctionAWrapper) {
+  const SkippedNames skipped = SkippedNames::parse("# ours\n\n ^app::take\r\nkeep$\n");
+  ASSERT_EQ(skipped.patterns.size(), 2u);
+  EXPECT_EQ(role_of(function("app::take(int)"), skipped), FrameRole::kWrapper);
+  EXPECT_EQ(role_of(function("my_keep"), skipped), FrameRole::kWrapper);
+  EXPECT_EQ(role_of(function("an_app::take(int)"), skipped), FrameRole::kProgram);
+  EXPECT_EQ(role_of(function("std::keep"), skipped), FrameRole::kLibrary);
+  EXPECT_EQ(role_of(function("zmalloc")), FrameRole::kWrapper);
 }
 
 TEST(FunctionName, MallocAndItsFamilyAreAllocationCalls) {

@@ -77,7 +77,7 @@ TEST(Growth, TheGreatestComesFirstAndShrinkageLast) {
       test::named({make_stack({1}, 1, 100), make_stack({2}, 1, 500), make_stack({3}, 1, 7)});
   const NamedProfile after =
       test::named({make_stack({1}, 2, 200), make_stack({3}, 1, 7), make_stack({4}, 9, 900)});
-  const std::vector<StackGrowth> growth = growth_between(before, after);
+  const std::vector<StackGrowth> growth = growth_between(stacks_of(before), stacks_of(after));
   ASSERT_EQ(growth.size(), 3u);
   EXPECT_EQ(growth[0].frames[0].function, "0x4");
   EXPECT_EQ(growth[0].bytes(), 900);
@@ -93,16 +93,16 @@ TEST(Growth, TheGreatestComesFirstAndShrinkageLast) {
 TEST(Growth, OneStackInTwoPoolsIsTwo) {
   const NamedProfile before = test::named({make_stack({1}, 1, 100, "heap 1")});
   const NamedProfile after = test::named({make_stack({1}, 1, 100, "heap 2")});
-  EXPECT_EQ(growth_between(before, after).size(), 2u);
+  EXPECT_EQ(growth_between(stacks_of(before), stacks_of(after)).size(), 2u);
 }
 
 TEST(Growth, OfAProfileToItselfIsNothing) {
   const NamedProfile profile = test::named(test::make_mixed_profile());
-  EXPECT_TRUE(growth_between(profile, profile).empty());
+  EXPECT_TRUE(growth_between(stacks_of(profile), stacks_of(profile)).empty());
 }
 
 std::string error_of(const std::string& text) {
-  return tarn::test::error_of<SuppressionError>([&] { Suppressions::parse(text, "known.txt"); });
+  return tarn::test::error_of<ListError>([&] { Suppressions::parse(text, "known.txt"); });
 }
 
 TEST(Suppressions, CommentsAndEmptyLinesAreSkipped) {
@@ -123,8 +123,7 @@ TEST(Suppressions, ABadLineIsOneErrorThatNamesIt) {
 }
 
 TEST(Suppressions, AFileThatIsNotThereIsToldByItsName) {
-  const std::string error =
-      tarn::test::error_of<SuppressionError>([] { Suppressions::read("/nowhere/known.txt"); });
+  const std::string error = tarn::test::error_of<ListError>([] { read_list("/nowhere/known.txt"); });
   EXPECT_TRUE(error.starts_with("/nowhere/known.txt: cannot be read")) << error;
 }
 
@@ -175,19 +174,36 @@ TEST(TopSites, StacksOfOneSiteAreAddedUp) {
   EXPECT_EQ(sites[0].amount.blocks, 3);
 }
 
+TEST(TopSites, SamplesTellTheError) {
+  HeapProfile raw = test::make_mixed_profile();
+  raw.interval_bytes = 4096;
+  raw.stacks[0].live_samples = 400;
+  const std::string text = top_sites_text(test::named(raw));
+  EXPECT_NE(text.find("72.4 %     ±5 %  0x101"), std::string::npos) << text;
+  EXPECT_NE(text.find("±100 %  0x102"), std::string::npos) << text;
+}
+
+TEST(TopSites, TypesThatAreNotKnownAreTheirSites) {
+  const std::string text =
+      top_sites_text(test::named(test::make_mixed_profile()), {.row_of = RowOf::kType, .rows = 1});
+  EXPECT_NE(text.find("the type is known of 0.0 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("no type: 0x101"), std::string::npos) << text;
+}
+
 TEST(TopSites, RowsAreAsWideAsTheTerminalAtMost) {
   HeapProfile raw = test::make_mixed_profile();
   raw.stacks[0].pool = std::string(200, 'p');
   raw.older_bytes = raw.older_blocks = 0;
   const NamedProfile profile = test::named(raw);
   for (const std::size_t columns : {80u, 100u, 140u}) {
-    std::istringstream lines(top_sites_text(profile, Measure::kLive, 0, columns));
+    std::istringstream lines(top_sites_text(profile, {.rows = 0, .columns = columns}));
     for (std::string line; std::getline(lines, line);) EXPECT_LE(observer::columns_of(line), columns) << line;
   }
 }
 
 TEST(TopSites, TheTableTellsSharesAndWhatIsLeftOut) {
-  const std::string text = top_sites_text(test::named(test::make_mixed_profile()), Measure::kLive, 2, 80);
+  const std::string text =
+      top_sites_text(test::named(test::make_mixed_profile()), {.rows = 2, .columns = 80});
   EXPECT_NE(text.find("72.4 %  0x101"), std::string::npos) << text;
   EXPECT_NE(text.find("and 2 more sites"), std::string::npos) << text;
   EXPECT_NE(text.find("0.98 KiB in 10 blocks from before"), std::string::npos) << text;

@@ -5,8 +5,9 @@
 namespace tarn::tool {
 
 inline Json sample_header() {
-  return {{"result_of", "tarn bench"},
-          {"tarn", "0.1.0"},
+  return {{"schema", "tarn bench"},
+          {"version", 1},
+          {"library", "0.1.0"},
           {"date", "2026-01-02T03:04:05Z"},
           {"machine",
            {{"cpu", "a processor"},

@@ -159,7 +159,7 @@ class Choice(BenchTest):
 class Results(BenchTest):
     def test_the_summary_is_that_of_the_runs(self):
         _, run = self.results("--rounds", "3", "--with", "none", *SMALL)
-        self.assertEqual((run["result_of"], run["rounds"], run["rounds_done"]), ("tarn bench", 3, 3))
+        self.assertEqual((run["schema"], run["rounds"], run["rounds_done"]), ("tarn bench", 3, 3))
         self.assertFalse(run["interrupted"])
         self.assertLessEqual({"cpu", "cores", "governor", "transparent_huge_pages", "kernel", "glibc"},
                              set(run["machine"]))
@@ -402,7 +402,7 @@ class BadInput(BenchTest):
 
     def test_a_file_that_is_no_result_is_refused(self):
         for content, text in [("{", "is no JSON"), ("{}", "is no result of `tarn bench`"),
-                              ('{"result_of":"tarn bench"}', "is no result of `tarn bench`")]:
+                              ('{"schema":"tarn bench"}', "is no result of `tarn bench`")]:
             file = self.scratch / "x.json"
             file.write_text(content)
             self.assert_refused(self.bench("--from", file), text)

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import stat
+import subprocess
 import time
 import unittest
 
@@ -40,7 +41,7 @@ class CommandTest(ToolTest):
         return file
 
     def option(self, name):
-        return next(o for o in self.json_of("options") if o["name"] == name)
+        return next(o for o in self.json_of("options")["options"] if o["name"] == name)
 
     def wait_for_file(self, name):
         file = self.scratch / name
@@ -78,6 +79,37 @@ class Help(CommandTest):
 
     def test_an_unknown_option_is_one_line_and_status_2(self):
         self.assert_one_line(self.tarn("compare", "--fast", "--", "true"), 2, "--fast")
+
+    def test_a_slip_is_told_what_may_have_been_meant(self):
+        self.assert_one_line(self.tarn("proflie"), 2, "did you mean 'profile'?")
+        self.assert_one_line(self.tarn("compare", "--ronds", "3"), 2, "did you mean '--rounds'?")
+        self.assertNotIn("did you mean", self.tarn("frobnicate").stderr)
+
+    def test_bash_completes_commands_and_options(self):
+        file = self.file("completion", self.tarn("completion", "bash").stdout)
+
+        def completed(*words):
+            script = ('source "$1"; shift; COMP_WORDS=(tarn "$@"); COMP_CWORD=$#; _tarn; '
+                      'echo "${COMPREPLY[*]}"')
+            return subprocess.run(["bash", "-c", script, "bash", str(file), *words], check=True, text=True,
+                                  stdout=subprocess.PIPE).stdout.split()
+
+        self.assertEqual(completed("prof"), ["profile"])
+        self.assertEqual(completed("help", "lea"), ["leaks"])
+        self.assertEqual(completed("profile", "--gro"), ["--growth"])
+        self.assertEqual(completed("run", "--", "--st"), [])
+        self.assertEqual(completed("diff", "mon"), [])
+
+    def test_other_shells_are_told_commands_and_options(self):
+        self.assertIn("diff) compadd -- --help -h --by-lines", self.tarn("completion", "zsh").stdout)
+        self.assertIn("_subcommand_from profile' -l growth", self.tarn("completion", "fish").stdout)
+        self.assert_one_line(self.tarn("completion", "tcsh"), 2, "bash, zsh and fish")
+
+    def test_times_have_units(self):
+        for time, says in (("5x", "'5x' is no time: write 5 or 5s, 500ms, 10m or 2h"),
+                           ("nan", "is no time"), ("0.001ms", "--for takes"), ("25h", "--for takes"),
+                           ("-1s", "--for takes")):
+            self.assert_one_line(self.tarn("profile", "1", "--for", time), 2, says)
 
     def test_a_program_before_the_mark_is_told_where_it_belongs(self):
         self.assert_one_line(self.tarn("run", "ls", "x y"), 2, "tarn run -- ls 'x y'")
@@ -428,7 +460,7 @@ class Tables(CommandTest):
         self.assert_one_line(self.tarn("classes", "--fit", sizes, "-o", "/no/such/file"), 2, "/no/such/file")
 
     def test_options_are_listed_with_their_environment_names(self):
-        listed = self.json_of("options")
+        listed = self.json_of("options")["options"]
         text = self.tarn("options").stdout
         for option in listed:
             self.assertEqual(option["environment"], "TARN_" + option["name"].upper())

@@ -237,7 +237,9 @@ TEST(OptionValues, AValueOutsideItsRangeIsRefusedWithTheRange) {
 }
 
 TEST(OptionValues, AnUnknownKeyPointsToTheList) {
-  EXPECT_EQ(complaint("colour=red"), "unknown option 'colour' in --set: `tarn options` lists them");
+  EXPECT_EQ(complaint("colour=red"), "unknown option 'colour' in --set; `tarn options` lists them");
+  EXPECT_EQ(complaint("decy=1"),
+            "unknown option 'decy' in --set; did you mean 'decay'?; `tarn options` lists them");
   EXPECT_EQ(complaint("decay"), "--set takes key=value, not 'decay'");
 }
 

@@ -148,7 +148,7 @@ TEST(Results, BytesThatAreNotUtf8DoNotBreakTheFile) {
   EXPECT_NE(text_of(Json{{"command", "\xff\xfe"}}).find("command"), std::string::npos);
 }
 
-const Json kHeader = {{"tarn", "0.1.0"}, {"date", "2026-01-02"}, {"machine", {{"cpu", "a processor"}}}};
+const Json kHeader = {{"library", "0.1.0"}, {"date", "2026-01-02"}, {"machine", {{"cpu", "a processor"}}}};
 
 /// \param noise half the distance of the quartiles, as a share of each median
 Entry<ProgramRun> allocator(const std::string& name, double seconds, double bytes, double noise = 0.01) {

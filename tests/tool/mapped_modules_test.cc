@@ -1,4 +1,4 @@
-#include "profile/taken/mapped_modules.h"
+#include "taken/mapped_modules.h"
 
 #include "observer/files/build_id.h"
 #include "observer/files/input_file.h"

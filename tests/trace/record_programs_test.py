@@ -68,7 +68,7 @@ class Scripts(ToolTest):
                          rf"(?m)^\| {PROGRAM} \| \d+\.\d \| \d+\.\d \(glibc\) \| \d\.\d+ \| .*$")
         written = json.loads((self.scratch / "tuned.json").read_text())
         self.assertEqual(set(written[PROGRAM]["live"]), {"tarn", "glibc"})
-        self.assertEqual(written[PROGRAM]["tune"]["result_of"], "tarn tune")
+        self.assertEqual(written[PROGRAM]["tune"]["schema"], "tarn tune")
         self.assertEqual("tuned" in written[PROGRAM], bool(written[PROGRAM]["tune"]["proposed"]))
 
     def test_tuning_without_a_trace_is_one_line(self):

@@ -13,6 +13,7 @@
 #include <new>
 #include <system_error>
 
+#include "commands/closest_name.h"
 #include "commands/commands.h"
 #include "observer/records/bounds.h"
 #include "observer/text/printable.h"
@@ -30,10 +31,10 @@ constexpr int kUsageStatus = 2;
 
 /// In the order of the help.
 constexpr AddCommand* kCommands[] = {
-    add_run_command,    add_compare_command, add_bench_command,   add_classes_command, add_options_command,
-    add_heap_command,   add_leaks_command,   add_map_command,     add_doctor_command,  add_ps_command,
-    add_top_command,    add_metrics_command, add_profile_command, add_guard_command,   add_record_command,
-    add_replay_command, add_tune_command};
+    add_run_command,    add_compare_command, add_bench_command,   add_classes_command,   add_options_command,
+    add_heap_command,   add_leaks_command,   add_map_command,     add_doctor_command,    add_ps_command,
+    add_top_command,    add_metrics_command, add_profile_command, add_diff_command,      add_guard_command,
+    add_record_command, add_replay_command,  add_tune_command,    add_completion_command};
 
 /// `tarn help X` is `tarn X --help`, and `tarn` alone asks for help too.
 Words without_help_command(Words words) {
@@ -44,12 +45,30 @@ Words without_help_command(Words words) {
   return words;
 }
 
+Words names_of_commands(const CLI::App& app) {
+  Words names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return names;
+}
+
+/// With their dashes: "--for", "-o".
+Words names_of_options(const CLI::App& command) {
+  Words names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
 void require_known_command(const CLI::App& app, const Words& words) {
   if (words.empty() || words.front().starts_with("-")) return;
   const auto named =
       app.get_subcommands([&](const CLI::App* command) { return command->get_name() == words.front(); });
   if (named.empty())
-    throw UsageError(fmt::format("unknown command '{}': `tarn help` lists them", words.front()));
+    throw UsageError(fmt::format("unknown command '{}'{}; `tarn help` lists them", words.front(),
+                                 did_you_mean(words.front(), names_of_commands(app))));
 }
 
 /// \why the parser would take the program's own options for its own
@@ -58,8 +77,10 @@ void require_nothing_before_mark(const CLI::App& app) {
     const Words left = command->remaining();
     if (left.empty()) continue;
     if (left.front().starts_with("-"))
-      throw UsageError(fmt::format("{} has no option {}: see `tarn help {}`", command->get_name(),
-                                   left.front(), command->get_name()));
+      throw UsageError(fmt::format(
+          "{} has no option {}{}; see `tarn help {}`", command->get_name(), left.front(),
+          did_you_mean(left.front().substr(0, left.front().find('=')), names_of_options(*command)),
+          command->get_name()));
     throw UsageError(fmt::format("'{}' is no option of {}; a program goes behind `--`: tarn {} -- {}",
                                  left.front(), command->get_name(), command->get_name(),
                                  format_command(left)));

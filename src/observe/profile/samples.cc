@@ -8,6 +8,7 @@
 #include "observe/profile/code_modules.h"
 #include "os/fatal.h"
 #include "os/memory/memory.h"
+#include "os/process/process.h"
 #include "os/stack/stack_memo.h"
 #include "thread/heap_record.h"
 #include "thread/observation/exponential.h"
@@ -23,6 +24,16 @@ void add_to(std::atomic<std::uint64_t>& sum, std::uint64_t value) {
     sum.store(sum.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
   else
     sum.fetch_add(value, std::memory_order_relaxed);
+}
+
+// Adds what a sample stands for to the sums of a stack.
+void add_sample(std::uint64_t requested, std::uint64_t interval, std::atomic<std::uint64_t>& samples_of,
+                std::atomic<std::uint64_t>& block_parts, std::atomic<std::uint64_t>& byte_parts) {
+  const double blocks = blocks_of_sample(requested, interval);
+  add_to(samples_of, 1);
+  add_to(block_parts, static_cast<std::uint64_t>(blocks * SampledStack::kPartsOfBlock + 0.5));
+  const double bytes = blocks * static_cast<double>(requested);
+  add_to(byte_parts, static_cast<std::uint64_t>(bytes * SampledStack::kPartsOfByte + 0.5));
 }
 
 constexpr std::uint32_t bytes_of_stack(std::uint32_t count) {
@@ -148,24 +159,33 @@ void Samples::add(const Sampled& sampled) {
   const std::uint32_t stack = intern(found);
   if (mapped != nullptr) os::release(mapped, mapped_bytes);
   note_allocated(stack, sampled);
-  put({address_of(sampled.block), sampled.requested, stack, sampled.lasts, 0, sampled.interval,
-       sampled.pool});
+  put({address_of(sampled.block), sampled.requested, stack, sampled.lasts, 0, sampled.interval, sampled.pool,
+       os::clock_ns()});
 }
 
 void Samples::note_allocated(std::uint32_t number, const Sampled& sampled) {
   if (number == 0) return;
   auto& of = *const_cast<SampledStack*>(stack(number));
-  const double blocks = blocks_of_sample(sampled.requested, sampled.interval);
-  add_to(of.samples, 1);
-  add_to(of.block_parts, static_cast<std::uint64_t>(blocks * SampledStack::kPartsOfBlock + 0.5));
-  const double bytes = blocks * static_cast<double>(sampled.requested);
-  add_to(of.byte_parts, static_cast<std::uint64_t>(bytes * SampledStack::kPartsOfByte + 0.5));
+  add_sample(sampled.requested, sampled.interval, of.samples, of.block_parts, of.byte_parts);
+}
+
+void Samples::note_ended(const Sample& sample) {
+  if (sample.stack == 0 || os::clock_ns() - sample.made_ns > SampledStack::kTemporaryNs) return;
+  auto& of = *const_cast<SampledStack*>(stack(sample.stack));
+  add_sample(sample.requested, sample.interval, of.temporary_samples, of.temporary_block_parts,
+             of.temporary_byte_parts);
 }
 
 bool Samples::remove(void* block) {
-  Part& part = part_of(address_of(block));
-  os::LockGuard guard(part.mutex);
-  return take_locked(part, address_of(block)).block != 0;
+  Sample sample{};
+  {
+    Part& part = part_of(address_of(block));
+    os::LockGuard guard(part.mutex);
+    sample = take_locked(part, address_of(block));
+  }
+  if (sample.block == 0) return false;
+  note_ended(sample);
+  return true;
 }
 
 bool Samples::find(std::uint64_t block, Sample& copy) {

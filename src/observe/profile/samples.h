@@ -28,6 +28,7 @@ struct Sample {
   std::uint32_t serial : 24;  // of the part that has it: tells it from another of the same block later
   std::uint64_t interval;     // bytes
   std::uint64_t pool;         // its number; 0: the general pool
+  std::uint64_t made_ns;      // when, by os::clock_ns()
 };
 
 /// A stack that blocks of one pool came from, and what its samples since it was first seen stand for: a
@@ -36,12 +37,15 @@ struct Sample {
 struct SampledStack {
   static constexpr std::uint32_t kPartsOfBlock = 1 << 16;
   static constexpr std::uint32_t kPartsOfByte = 1 << 8;
+  /// A block that lives no longer is a temporary one.
+  static constexpr std::uint64_t kTemporaryNs = 1'000'000;
 
   std::uint32_t count;                   // of addresses
   std::atomic<std::uint32_t> is_hidden;  // a file that an address lies in has gone: no new sample finds it
   std::uint64_t hash;
   std::uint64_t pool;  // that its samples are blocks of, as in Sample
   std::atomic<std::uint64_t> samples, block_parts, byte_parts;
+  std::atomic<std::uint64_t> temporary_samples, temporary_block_parts, temporary_byte_parts;
   std::uint64_t addresses[1];  // `count` of them; room for one at least
 };
 
@@ -162,6 +166,7 @@ class Samples {
   static bool grow_locked(Part& part, OldEntries& old);
   static Sample take_locked(Part& part, std::uint64_t block);
   void note_allocated(std::uint32_t number, const Sampled& sampled);
+  void note_ended(const Sample& sample);
   char* memo_of_this_thread(std::size_t bytes_each);
   struct Found {
     void* const* addresses;

@@ -352,7 +352,9 @@ void check_growth(const Evidence& evidence, Findings& findings) {
   findings.add("growth", kNote.is_met(grown, then) ? Severity::kNote : Severity::kOk, grown,
                fmt::format("live blocks grew by {} in {:.0f} s, to {}", bytes_in_words(grown),
                            evidence.snapshot.time - evidence.earlier->time, bytes_in_words(now)),
-               "`tarn heap` says of what class, `tarn leaks` what nobody reaches any more.");
+               fmt::format("`tarn profile {0} --growth` says who asks for it, `tarn heap {0}` of what class, "
+                           "`tarn leaks {0}` what nobody reaches any more.",
+                           evidence.snapshot.pid));
 }
 
 }  // namespace

@@ -24,6 +24,12 @@ std::string with_inserted(std::string text, const std::string& mark, const std::
 
 }  // namespace
 
+Json document_json(std::string_view schema, int version, std::string_view library, const Json& fields) {
+  Json json = {{"schema", schema}, {"version", version}, {"library", library}};
+  json.update(fields);
+  return json;
+}
+
 std::string json_text(const Json& json, int indent) { return shown(json).dump(indent); }
 
 std::string json_in_script(const Json& json) {

@@ -2,10 +2,16 @@
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 namespace tarn::observer {
 
 using Json = nlohmann::ordered_json;
+
+/// A document: schema, version and library, and then the fields. \param schema what it is: "tarn top".
+/// \param version of the schema: fields are added without a new one. \param library version of the tarn that
+/// it tells of
+Json document_json(std::string_view schema, int version, std::string_view library, const Json& fields);
 
 /// The text of a document without what may not be shown (src/base/printable.h) in its strings; ends of
 /// lines stay, as escapes. \param indent -1: in one line

@@ -24,6 +24,8 @@ class GuardWords {
   explicit GuardWords(const Source& source);
 
   Guarding read() const;
+  /// Its version.
+  std::string library() const { return layout_.version(); }
   /// \pre the source is a process. \throws ObserveError when its memory may not be written, or it has ended;
   /// when an option of the program keeps it from guarding blocks.
   void set(std::uint32_t one_in) const;

@@ -120,6 +120,10 @@ void SamplingWords::read_stacks(Sampling& sampling, Bounds& bounds,
   const Field count = layout_.field("stack.count"), pool = layout_.field("stack.pool"),
               samples = layout_.field("stack.samples"), blocks = layout_.field("stack.block_parts"),
               bytes = layout_.field("stack.byte_parts"), addresses = layout_.field("stack.addresses");
+  const auto temporary_field = [&](const char* name) { return layout_.find_field(name).value_or(Field{}); };
+  const Field temporary = temporary_field("stack.brief_samples"),
+              temporary_blocks = temporary_field("stack.brief_block_parts"),
+              temporary_bytes = temporary_field("stack.brief_byte_parts");
   const double parts_of_block = layout_.value("stack.parts_of_block"),
                parts_of_byte = layout_.value("stack.parts_of_byte");
   const std::uint64_t unit = layout_.value("samples.stack_unit");
@@ -151,6 +155,9 @@ void SamplingWords::read_stacks(Sampling& sampling, Bounds& bounds,
                          number_at(record, samples),
                          static_cast<double>(number_at(record, blocks)) / parts_of_block,
                          static_cast<double>(number_at(record, bytes)) / parts_of_byte,
+                         number_at(record, temporary),
+                         static_cast<double>(number_at(record, temporary_blocks)) / parts_of_block,
+                         static_cast<double>(number_at(record, temporary_bytes)) / parts_of_byte,
                          {}};
       stack.addresses.resize(frames);
       if (frames != 0)

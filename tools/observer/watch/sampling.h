@@ -21,6 +21,8 @@ struct SampledStack {
   std::uint64_t pool = 0;    // number of the pool; 0: the general pool
   std::uint64_t samples = 0;
   double blocks = 0, bytes = 0;
+  std::uint64_t temporary_samples = 0;  // of blocks that lived a millisecond at most
+  double temporary_blocks = 0, temporary_bytes = 0;
   std::vector<Address> addresses;  // where calls return to, the innermost first
 };
 

@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "base/leak_rules.h"
+
 namespace tarn::profile {
 namespace {
 
@@ -20,24 +22,34 @@ double share_of(const CallNode& node, const CallNode& root) {
   return std::max(part(node.live.bytes, root.live.bytes), part(node.allocated.bytes, root.allocated.bytes));
 }
 
-std::vector<CallNode> whole_tree(const NamedProfile& profile) {
-  std::vector<CallNode> nodes{{.name = "all"}};
-  std::map<std::pair<std::size_t, std::string>, std::size_t> children;
-  for (const NamedStack& stack : profile.stacks()) {
+class TreeBuilder {
+ public:
+  explicit TreeBuilder(std::string root) { nodes_.emplace_back().name = std::move(root); }
+
+  /// \param path from the root on
+  void add(const NamedStack& stack, const std::vector<Frame>& path) {
     std::size_t at = 0;
-    nodes[0].live += stack.live;
-    nodes[0].allocated += stack.allocated;
-    for (const Frame& frame : outermost_first(stack)) {
+    nodes_[0] += stack;
+    for (const Frame& frame : path) {
       const auto [entry, is_new] =
-          children.try_emplace({at, frame.function + '\n' + frame.file}, nodes.size());
-      if (is_new) nodes.push_back({.parent = at, .name = frame.function, .place = file_and_line(frame)});
+          children_.try_emplace({at, frame.function + '\n' + frame.file}, nodes_.size());
+      if (is_new) {
+        CallNode& node = nodes_.emplace_back();
+        node.parent = at;
+        node.name = frame.function;
+        node.place = file_and_line(frame);
+        node.role = frame.role;
+      }
       at = entry->second;
-      nodes[at].live += stack.live;
-      nodes[at].allocated += stack.allocated;
+      nodes_[at] += stack;
     }
   }
-  return nodes;
-}
+  std::vector<CallNode> take() { return std::move(nodes_); }
+
+ private:
+  std::vector<CallNode> nodes_;
+  std::map<std::pair<std::size_t, std::string>, std::size_t> children_;
+};
 
 /// Which nodes are the `most` greatest. Of equal ones the first is, so that a parent, which has no less than
 /// its child and stands before it, is kept whenever the child is.
@@ -51,10 +63,8 @@ std::vector<bool> greatest(const std::vector<CallNode>& nodes, std::size_t most)
   return are_kept;
 }
 
-}  // namespace
-
-std::vector<CallNode> call_tree_of(const NamedProfile& profile, std::size_t most_nodes) {
-  std::vector<CallNode> nodes = whole_tree(profile), kept;
+std::vector<CallNode> greatest_of(std::vector<CallNode> nodes, std::size_t most_nodes) {
+  std::vector<CallNode> kept;
   const std::vector<bool> are_kept = greatest(nodes, most_nodes);
   std::vector<std::size_t> new_number(nodes.size(), 0);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -64,6 +74,28 @@ std::vector<CallNode> call_tree_of(const NamedProfile& profile, std::size_t most
     kept.push_back(std::move(nodes[i]));
   }
   return kept;
+}
+
+}  // namespace
+
+std::vector<CallNode> call_tree_of(const NamedProfile& profile, std::size_t most_nodes) {
+  TreeBuilder tree("all");
+  for (const NamedStack& stack : profile.stacks()) tree.add(stack, outermost_first(stack));
+  return greatest_of(tree.take(), most_nodes);
+}
+
+std::vector<CallNode> callers_tree_of(const NamedProfile& profile, const std::string& pattern,
+                                      std::size_t most_nodes) {
+  TreeBuilder tree("callers of " + pattern);
+  for (const NamedStack& stack : profile.stacks()) {
+    std::vector<Frame> frames = stack.frames();
+    const auto found = std::ranges::find_if(
+        frames, [&](const Frame& frame) { return internal::is_leak_match(pattern, frame.function); });
+    if (found == frames.end()) continue;
+    frames.erase(frames.begin(), found);
+    tree.add(stack, frames);
+  }
+  return greatest_of(tree.take(), most_nodes);
 }
 
 }  // namespace tarn::profile

@@ -1,4 +1,4 @@
-// Stacks as a tree of calls, for a flame graph.
+// Stacks as a tree of calls, for a flame graph and a terminal.
 //
 // The idea: a child is a function called from its parent. What is too small to be seen is left out, so that
 // the tree of any profile fits into a page; a parent's figures hold it all the same.
@@ -12,14 +12,19 @@
 
 namespace tarn::profile {
 
-struct CallNode {
+struct CallNode : Amounts {
   std::size_t parent = 0;
   std::string name = {};   // the function; frames of one function and file are one node
   std::string place = {};  // "build.cc:12" of one of its frames
-  Amount live = {}, allocated = {};
+  FrameRole role = FrameRole::kProgram;
 };
 
 /// \param most_nodes of the tree; the smallest are left out
 std::vector<CallNode> call_tree_of(const NamedProfile& profile, std::size_t most_nodes);
+
+/// The other way: below the root the functions that a pattern (suppressions.h) is found in, and below each
+/// its callers. Of a stack the innermost such function counts; without one it is in no node.
+std::vector<CallNode> callers_tree_of(const NamedProfile& profile, const std::string& pattern,
+                                      std::size_t most_nodes);
 
 }  // namespace tarn::profile

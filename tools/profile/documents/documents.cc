@@ -7,7 +7,9 @@
 #include <tuple>
 
 #include "flame_page_assets.h"
+#include "observer/text/printable.h"
 #include "profile/documents/call_tree.h"
+#include "profile/stacks/function_name.h"
 
 namespace tarn::profile {
 namespace {
@@ -20,13 +22,23 @@ Json sizes_json(const std::vector<LiveSize>& sizes) {
   return json;
 }
 
-constexpr std::size_t kMostNodes = 20'000;
+constexpr std::size_t kMostNodes = 20'000, kLongestName = 200;
+
+/// Bytes and blocks by each measure.
+Json amounts_of(const CallNode& node) {
+  Json amounts = Json::array();
+  for (const Measure measure : {Measure::kLive, Measure::kAllocated, Measure::kTemporary})
+    amounts.push_back({whole(node.of(measure).bytes), whole(node.of(measure).blocks)});
+  return amounts;
+}
 
 Json page_data(const NamedProfile& profile) {
   Json nodes = Json::array();
-  for (const CallNode& node : call_tree_of(profile, kMostNodes))
-    nodes.push_back({node.parent, node.name, node.place, whole(node.live.bytes), whole(node.live.blocks),
-                     whole(node.allocated.bytes), whole(node.allocated.blocks)});
+  for (const CallNode& node : call_tree_of(profile, kMostNodes)) {
+    nodes.push_back({node.parent, node.name, node.place, amounts_of(node), node.role});
+    if (std::string name = short_name(node.name); name != node.name)
+      nodes.back().push_back(observer::first_columns(name, kLongestName));
+  }
   return {{"program", profile.program()},
           {"pid", profile.raw().pid},
           {"remarks", profile.remarks()},
@@ -69,7 +81,7 @@ Json sampled(const NamedProfile& profile, Measure measure, FrameTable& table) {
   std::int64_t sum = 0;
   Rounding rounded;
   for (const NamedStack& stack : profile.stacks()) {
-    const std::int64_t bytes = rounded(stack.amount(measure).bytes);
+    const std::int64_t bytes = rounded(stack.of(measure).bytes);
     if (bytes == 0) continue;
     Json sample = Json::array();
     for (const Frame& frame : outermost_first(stack)) sample.push_back(table.number_of(frame));
@@ -90,26 +102,27 @@ Json sampled(const NamedProfile& profile, Measure measure, FrameTable& table) {
 
 Json profile_json(const NamedProfile& profile) {
   const HeapProfile& raw = profile.raw();
-  Json json = {{"format", "tarn-heap-profile"},
-               {"version", 1},
-               {"program", profile.program()},
+  Json json = {{"program", profile.program()},
                {"pid", raw.pid},
                {"seconds", std::isfinite(raw.seconds) ? raw.seconds : 0},
                {"interval_bytes", raw.interval_bytes},
                {"lost_samples", raw.lost_samples},
                {"live", to_json(profile.total(Measure::kLive))},
                {"allocated", to_json(profile.total(Measure::kAllocated))},
+               {"temporary", to_json(profile.total(Measure::kTemporary))},
                {"remarks", profile.remarks()},
                {"live_sizes", sizes_json(raw.live_sizes)},
                {"stacks", Json::array()}};
-  Rounding live_blocks, live_bytes, blocks, bytes;
+  Rounding live_blocks, live_bytes, blocks, bytes, temporary_blocks, temporary_bytes;
   for (const NamedStack& stack : profile.stacks())
     json["stacks"].push_back({{"pool", pool_json(stack.pool)},
+                              {"type", stack.type == nullptr ? Json(nullptr) : Json(*stack.type)},
                               {"older", stack.is_older},
                               {"live", to_json(stack.live, live_blocks, live_bytes)},
                               {"allocated", to_json(stack.allocated, blocks, bytes)},
+                              {"temporary", to_json(stack.temporary, temporary_blocks, temporary_bytes)},
                               {"frames", to_json(stack.frames())}});
-  return json;
+  return observer::document_json("tarn profile", 1, raw.library, json);
 }
 
 std::string flame_page(const NamedProfile& profile) {
@@ -119,7 +132,7 @@ std::string flame_page(const NamedProfile& profile) {
 std::string folded_text(const NamedProfile& profile, Measure measure) {
   std::map<std::string, double> bytes;
   for (const NamedStack& stack : profile.stacks())
-    if (stack.amount(measure).bytes >= 0.5) bytes[folded(stack)] += stack.amount(measure).bytes;
+    if (stack.of(measure).bytes >= 0.5) bytes[folded(stack)] += stack.of(measure).bytes;
   std::string text;
   Rounding rounded;
   for (const auto& [line, amount] : bytes) text += fmt::format("{} {}\n", line, rounded(amount));

@@ -8,7 +8,7 @@
 
 namespace tarn::profile {
 
-/// The whole profile: every stack with its names and figures. {"format": "tarn-heap-profile", "version": 1,
+/// The whole profile: every stack with its names and figures. {"schema": "tarn profile", "version": 1,
 /// ...}. Fields are added without a new version.
 Json profile_json(const NamedProfile& profile);
 

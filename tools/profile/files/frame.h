@@ -6,11 +6,19 @@
 
 namespace tarn::profile {
 
+/// What a reader looks for in a stack: the program's own function that wanted memory.
+enum class FrameRole : std::uint8_t {
+  kProgram,
+  kWrapper,  // a program's own form of malloc: what called it wanted the memory
+  kLibrary,  // of the library of C++ or Rust
+};
+
 struct Frame {
   std::string function = {};  // in words; printable; never empty
   std::string file = {};      // "" = not known
   unsigned line = 0;          // 0 = not known
   bool is_inlined = false;
+  FrameRole role = FrameRole::kProgram;
 
   bool operator==(const Frame&) const = default;
 };

@@ -2,41 +2,48 @@
 
 const ROW = 21;
 const COLOURS = 5;
+const WIDTH_OF_SHARE = 150; // pixels from which on a box has it
 const graph = byId("graph");
 const HINT =
   "Point at a call, tap it to zoom, or use the keys: arrows move, Enter zooms, Escape shows all. It is explained here.";
 const shareText = (part, whole) => `${(whole > 0 ? (100 * part) / whole : 0).toFixed(1)} %`;
 let measure = "live",
+  unit = "bytes",
+  isUpright = false,
   zoomed = nodes[0],
   chosen = null,
   wanted = "",
   drawn = new Map();
 
-const isFound = (node) => wanted !== "" && `${node.name} ${node.place}`.toLowerCase().includes(wanted);
+const weightOf = (node) => node[measure][unit];
+const isFound = (node) => wanted !== "" && `${node.full} ${node.place}`.toLowerCase().includes(wanted);
 
 function inWords(node) {
   const own = node[measure],
-    whole = nodes[0][measure].bytes,
+    whole = weightOf(nodes[0]),
     place = node.place && ` (${node.place})`;
-  const ofZoomed = zoomed.id === 0 ? "" : `, ${shareText(own.bytes, zoomed[measure].bytes)} of what is zoomed`;
+  const ofZoomed = zoomed.id === 0 ? "" : `, ${shareText(weightOf(node), weightOf(zoomed))} of what is zoomed`;
   const amount = `${bytesText(own.bytes)} in ${counted(own.blocks, "block")} ${measure}`;
-  return `${node.name}${place}: ${amount}, ${shareText(own.bytes, whole)} of all${ofZoomed}`;
+  return `${node.full}${place}: ${amount}, ${shareText(weightOf(node), whole)} of all${ofZoomed}`;
 }
 
+// A file of the program's has one colour, so that its modules are seen.
 function colourOf(node) {
+  if (node.role !== "program") return `var(--${node.role})`;
   let sum = 0;
-  for (const character of node.name) sum = (sum * 31 + character.codePointAt(0)) % 9973;
+  for (const character of node.place.split(":")[0] || node.name) sum = (sum * 31 + character.codePointAt(0)) % 9973;
   return `var(--c${sum % COLOURS})`;
 }
 
-function boxOf({ node, x, width, isAround }) {
-  const box = html("div", {}, width > 24 ? node.name : "");
+function boxOf({ node, x, width, isAround }, deepest) {
+  const share = width > WIDTH_OF_SHARE ? `${shareText(weightOf(node), weightOf(nodes[0]))} ` : "";
+  const box = html("div", {}, width > 24 ? share + node.name : "");
   box.className = [width <= 24 && "narrow", isAround && "around", isFound(node) && "hit", node === chosen && "chosen"]
     .filter(Boolean)
     .join(" ");
   Object.assign(box.style, {
     left: `${x}px`,
-    top: `${node.depth * ROW}px`,
+    top: `${(isUpright ? deepest - node.depth : node.depth) * ROW}px`,
     width: `${width}px`,
     background: colourOf(node),
   });
@@ -45,28 +52,28 @@ function boxOf({ node, x, width, isAround }) {
 }
 
 function draw() {
-  const boxes = layOut(zoomed, measure, graph.clientWidth);
+  const boxes = layOut(zoomed, weightOf, graph.clientWidth);
+  const deepest = boxes.reduce((most, { node }) => Math.max(most, node.depth), 0);
   drawn = new Map(boxes.map((box) => [box.node, box]));
-  graph.style.height = `${2 + ROW * (1 + boxes.reduce((most, { node }) => Math.max(most, node.depth), 0))}px`;
-  graph.replaceChildren(...boxes.map(boxOf));
+  graph.style.height = `${2 + ROW * (1 + deepest)}px`;
+  graph.replaceChildren(...boxes.map((box) => boxOf(box, deepest)));
   byId("found").textContent = foundInWords();
-  for (const button of document.querySelectorAll("[data-measure]"))
-    button.setAttribute("aria-pressed", String(button.dataset.measure === measure));
   document.documentElement.dataset.drawn = boxes.length;
 }
 
 // A call below one that is found is no more memory.
 function foundInWords() {
   if (!wanted) return "";
-  let bytes = 0;
+  let sum = 0;
   const isBelow = new Uint8Array(nodes.length);
   for (const node of nodes) {
     isBelow[node.id] = node.parent === null ? 0 : isBelow[node.parent];
     if (isBelow[node.id] || !isFound(node)) continue;
     isBelow[node.id] = 1;
-    bytes += node[measure].bytes;
+    sum += weightOf(node);
   }
-  return `found: ${bytesText(bytes)}, ${shareText(bytes, nodes[0][measure].bytes)} of all`;
+  const amount = unit === "bytes" ? bytesText(sum) : counted(sum, "block");
+  return `found: ${amount}, ${shareText(sum, weightOf(nodes[0]))} of all`;
 }
 
 function show(node) {
@@ -86,13 +93,16 @@ function zoom(node) {
 
 function beside(node, step) {
   if (node.parent === null) return node;
-  const row = childrenBySize(nodes[node.parent], measure).filter((one) => drawn.has(one));
+  const row = childrenBySize(nodes[node.parent], weightOf).filter((one) => drawn.has(one));
   return row[row.indexOf(node) + step] ?? node;
 }
 
+const parentOf = (node) => (node.parent === null ? node : nodes[node.parent]);
+const largestChild = (node) => childrenBySize(node, weightOf).find((child) => drawn.has(child)) ?? node;
+
 const KEYS = {
-  ArrowUp: (node) => (node.parent === null ? node : nodes[node.parent]),
-  ArrowDown: (node) => childrenBySize(node, measure).find((child) => drawn.has(child)) ?? node,
+  ArrowUp: (node) => (isUpright ? largestChild(node) : parentOf(node)),
+  ArrowDown: (node) => (isUpright ? parentOf(node) : largestChild(node)),
   ArrowLeft: (node) => beside(node, -1),
   ArrowRight: (node) => beside(node, 1),
   Home: () => nodes[0],
@@ -125,12 +135,21 @@ byId("search").addEventListener("input", (event) => {
   wanted = event.target.value.trim().toLowerCase();
   draw();
 });
-for (const button of document.querySelectorAll("[data-measure]"))
-  button.addEventListener("click", () => {
-    measure = button.dataset.measure;
-    draw();
-    show(chosen);
-  });
+const SWITCHES = {
+  measure: (value) => (measure = value),
+  unit: (value) => (unit = value),
+  shape: (value) => (isUpright = value === "flame"),
+};
+for (const [name, set] of Object.entries(SWITCHES)) {
+  const buttons = document.querySelectorAll(`[data-${name}]`);
+  for (const button of buttons)
+    button.addEventListener("click", () => {
+      set(button.dataset[name]);
+      for (const one of buttons) one.setAttribute("aria-pressed", String(one === button));
+      draw();
+      show(chosen);
+    });
+}
 draw();
 show(null);
 let lastWidth = graph.clientWidth;

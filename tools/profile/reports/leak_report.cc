@@ -8,6 +8,7 @@
 
 #include "observer/text/printable.h"
 #include "observer/text/words.h"
+#include "tarn/version.h"
 
 namespace tarn::profile {
 namespace {
@@ -135,8 +136,7 @@ std::string leak_report_text(const LeaksAtEnd& report, const LeakTextShape& shap
 }
 
 Json leak_report_json(const LeaksAtEnd& report) {
-  Json json = {{"format", "tarn-leaks"},          {"version", 1},
-               {"leaked", to_json(report.total)}, {"suppressed", to_json(report.suppressed)},
+  Json json = {{"leaked", to_json(report.total)}, {"suppressed", to_json(report.suppressed)},
                {"older", to_json(report.older)},  {"leaks", Json::array()},
                {"suppressions", Json::array()},   {"unused_suppressions", report.unused_suppressions},
                {"remarks", report.remarks}};
@@ -149,7 +149,7 @@ Json leak_report_json(const LeaksAtEnd& report) {
                              {"frames", to_json(leak.frames)}});
   for (const Suppression& one : report.suppressions)
     json["suppressions"].push_back({{"pattern", one.pattern}, {"suppressed", to_json(one.suppressed)}});
-  return json;
+  return observer::document_json("tarn run --leaks", 1, TARN_VERSION_STRING, json);
 }
 
 }  // namespace tarn::profile

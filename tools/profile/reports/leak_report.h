@@ -44,7 +44,7 @@ struct LeakTextShape {
   std::size_t columns = 0;  // 0 = whole names
 };
 std::string leak_report_text(const LeaksAtEnd& report, const LeakTextShape& shape = {});
-/// {"format": "tarn-leaks", "version": 1, ...}
+/// {"schema": "tarn run --leaks", "version": 1, ...}
 Json leak_report_json(const LeaksAtEnd& report);
 
 }  // namespace tarn::profile

@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include "base/leak_rules.h"
-#include "observer/files/input_file.h"
 #include "observer/text/printable.h"
 
 namespace tarn::profile {
@@ -41,6 +38,11 @@ bool is_in(const std::string& pattern, const Call& call, const HeapProfile& prof
 
 Suppressions Suppressions::parse(std::string_view text, const std::string& file_name) {
   Suppressions suppressions;
+  suppressions.add(text, file_name);
+  return suppressions;
+}
+
+void Suppressions::add(std::string_view text, const std::string& file_name) {
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = internal::trimmed(text.substr(0, text.find('\n')));
     text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
@@ -48,26 +50,12 @@ Suppressions Suppressions::parse(std::string_view text, const std::string& file_
     const internal::LeakLine kind = internal::read_leak_line(line, &pattern);
     if (kind == internal::LeakLine::kComment) continue;
     std::string fault = fault_of(kind, line);
-    if (suppressions.all_.size() == internal::kMostLeakPatterns)
-      fault = fmt::format("more than {} suppressions in one file", internal::kMostLeakPatterns);
+    if (all_.size() == internal::kMostLeakPatterns)
+      fault = fmt::format("more than {} suppressions", internal::kMostLeakPatterns);
     if (!fault.empty())
-      throw SuppressionError(fmt::format("{}:{}: {}", observer::printable(file_name), number, fault));
-    suppressions.all_.push_back({std::string(pattern), {}});
+      throw ListError(fmt::format("{}:{}: {}", observer::printable(file_name), number, fault));
+    all_.push_back({std::string(pattern), {}});
   }
-  return suppressions;
-}
-
-Suppressions Suppressions::read(const std::string& path) {
-  const observer::InputFile file = observer::open_regular_file(path);
-  if (!file.is_open())
-    throw SuppressionError(
-        fmt::format("{}: cannot be read: {}", observer::printable(path), std::strerror(errno)));
-  if (file.bytes() > internal::kLargestLeakFile)
-    throw SuppressionError(
-        fmt::format("{}: a file of suppressions has at most 1 MiB", observer::printable(path)));
-  std::string text(file.bytes(), '\0');
-  text.resize(file.read(0, text.data(), text.size()));
-  return parse(text, path);
 }
 
 bool Suppressions::suppress(const NamedStack& stack, const HeapProfile& profile) {

@@ -3,42 +3,52 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <tuple>
 
 #include "observer/text/printable.h"
 #include "observer/text/words.h"
-#include "profile/stacks/function_name.h"
 
 namespace tarn::profile {
 namespace {
 
-constexpr std::size_t kLeastColumns = 40, kFigureColumns = 33, kGap = 2;
+constexpr std::size_t kLeastColumns = 40, kGap = 2;
 
-/// How a row's free columns are shared out.
-struct Widths {
-  std::size_t function, place, pool;
+/// The columns of a table: figures, and how the free ones are shared out.
+struct Columns {
+  bool has_error;
+  std::size_t name = 0, place = 0, pool = 0;
+
+  std::size_t figures() const { return has_error ? 42 : 33; }
 };
 
-std::string place_of(const Frame& frame) {
+struct Row {
+  std::string bytes, blocks, share, error, name, place, pool;
+};
+
+std::string place_of(const Site& site) {
+  const Frame& frame = site.frame;
+  if (!site.type.empty()) return {};
   const std::string file = frame.file.substr(frame.file.rfind('/') + 1);
   return frame.line == 0 ? file : fmt::format("{}:{}", file, frame.line);
 }
 
 /// A place and a pool take what they need, up to a third of the row each.
-Widths widths_of(const std::vector<Site>& sites, std::size_t columns) {
-  const std::size_t room = std::max(columns, kLeastColumns) - kFigureColumns;
-  Widths widths{0, 0, 0};
-  for (const Site& site : sites) {
-    widths.place = std::max(widths.place, observer::columns_of(place_of(site.frame)));
-    widths.pool = std::max(widths.pool, observer::columns_of(site.pool));
+Columns columns_for(const std::vector<Row>& rows, std::size_t columns, bool has_error) {
+  Columns widths{has_error};
+  const std::size_t room = std::max(columns, kLeastColumns + widths.figures()) - widths.figures();
+  for (const Row& row : rows) {
+    widths.name = std::max(widths.name, observer::columns_of(row.name));
+    widths.place = std::max(widths.place, observer::columns_of(row.place));
+    widths.pool = std::max(widths.pool, observer::columns_of(row.pool));
   }
   const std::size_t gaps = (widths.place != 0 ? kGap : 0) + (widths.pool != 0 ? kGap : 0);
   widths.place = std::min(widths.place, room / 3);
   widths.pool = std::min(widths.pool, room / 4);
   const std::size_t taken = widths.place + widths.pool + gaps;
-  widths.function = room > taken ? room - taken : 1;
+  widths.name = std::min(widths.name, room > taken ? room - taken : 1);
   return widths;
 }
 
@@ -46,15 +56,36 @@ std::string padded(const std::string& text, std::size_t columns) {
   return text + std::string(columns - std::min(columns, observer::columns_of(text)), ' ');
 }
 
-std::string row(const std::string& bytes, const std::string& blocks, const std::string& share,
-                const Widths& widths, const Site& site) {
-  std::string line = fmt::format("{:>9}  {:>11}  {:>7}  ", bytes, blocks, share);
-  line += padded(observer::with_end_cut(site.frame.function, widths.function), widths.function);
+std::string line_of(const Row& row, const Columns& widths) {
+  std::string line = fmt::format("{:>9}  {:>11}  {:>7}  ", row.bytes, row.blocks, row.share);
+  if (widths.has_error) line += fmt::format("{:>7}  ", row.error);
+  line += padded(observer::with_end_cut(row.name, widths.name), widths.name);
   if (widths.place != 0)
-    line += "  " + padded(observer::with_start_cut(place_of(site.frame), widths.place), widths.place);
-  if (widths.pool != 0) line += "  " + observer::with_end_cut(site.pool, widths.pool);
+    line += "  " + padded(observer::with_start_cut(row.place, widths.place), widths.place);
+  if (widths.pool != 0) line += "  " + observer::with_end_cut(row.pool, widths.pool);
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
+}
+
+/// "±5 %", of as many samples; nothing of what was not sampled.
+std::string error_in_words(double samples) {
+  return samples < 1 ? "" : fmt::format("±{:.0f} %", std::max(100 / std::sqrt(samples), 1.0));
+}
+
+std::string name_in_row(const Site& site, const TableShape& shape) {
+  if (!site.type.empty()) return site.type;
+  const std::string name = name_of(site.frame.function, shape.names);
+  return shape.row_of == RowOf::kType && !name.starts_with("[") ? "no type: " + name : name;
+}
+
+Row row_of(const Site& site, const TableShape& shape, double total) {
+  return {observer::short_bytes(site.amount.bytes),
+          observer::estimate_in_words(site.amount.blocks),
+          observer::share_in_words(site.amount.bytes, total),
+          error_in_words(site.amount.samples),
+          name_in_row(site, shape),
+          place_of(site),
+          site.pool};
 }
 
 /// A sentence about the wrappers that stand in no row; "" where there are none.
@@ -63,7 +94,7 @@ std::string remark_on_wrappers(const NamedProfile& profile, Measure measure) {
   std::map<std::string, double> bytes_of;
   for (const NamedStack& stack : profile.stacks())
     for (const Frame* const frame : stack.skipped_wrappers())
-      bytes_of[std::string(last_name(frame->function))] += stack.amount(measure).bytes;
+      bytes_of[std::string(last_name(frame->function))] += stack.of(measure).bytes;
   std::vector<std::pair<double, std::string>> names;
   for (const auto& [name, bytes] : bytes_of)
     if (bytes >= 0.5) names.emplace_back(bytes, name);
@@ -77,41 +108,48 @@ std::string remark_on_wrappers(const NamedProfile& profile, Measure measure) {
 
 }  // namespace
 
-std::vector<Site> sites_of(const NamedProfile& profile, Measure measure) {
+std::vector<Site> sites_of(const NamedProfile& profile, Measure measure, RowOf row_of) {
   std::map<std::tuple<std::string, std::string, unsigned, std::string>, Site> sites;
   for (const NamedStack& stack : profile.stacks()) {
-    if (stack.amount(measure).bytes < 0.5) continue;
-    const Frame none{.function = "[no stack]"};
-    const Frame& frame = stack.site() == nullptr ? none : *stack.site();
-    Site& site = sites[{frame.function, frame.file, frame.line, stack.pool}];
-    site.frame = frame;
-    site.pool = stack.pool;
-    site.amount += stack.amount(measure);
+    if (stack.of(measure).bytes < 0.5) continue;
+    Site found{.pool = stack.pool};
+    if (row_of == RowOf::kType && stack.type != nullptr)
+      found.type = *stack.type;
+    else
+      found.frame = stack.site() == nullptr ? Frame{.function = "[no stack]"} : *stack.site();
+    const Frame& frame = found.frame;
+    Site& site = sites[{frame.function + '\n' + found.type, frame.file, frame.line, stack.pool}];
+    if (site.amount.bytes == 0) site = std::move(found);
+    site.amount += stack.of(measure);
   }
   std::vector<Site> sorted;
   for (auto& [key, site] : sites) sorted.push_back(std::move(site));
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Site& a, const Site& b) { return a.amount.bytes > b.amount.bytes; });
+  std::ranges::stable_sort(sorted, std::greater<>(), [](const Site& site) { return site.amount.bytes; });
   return sorted;
 }
 
-std::string top_sites_text(const NamedProfile& profile, Measure measure, std::size_t rows,
-                           std::size_t columns) {
-  std::vector<Site> sites = sites_of(profile, measure);
-  const Amount total = profile.total(measure);
-  const std::size_t all = sites.size();
-  if (rows != 0 && rows < all) sites.resize(rows);
-  const Widths widths = widths_of(sites, columns);
-  const char* const what = measure == Measure::kLive ? "live" : "allocated";
-  std::string text = fmt::format("{} in {} {}\n\n", observer::short_bytes(total.bytes),
-                                 observer::counted_estimate(total.blocks, "block"), what);
-  const Site heading{.frame = {.function = "function"}, .pool = "pool", .amount = {}};
-  text += row("bytes", "blocks", "share", {widths.function, 0, 0}, heading);
+std::string top_sites_text(const NamedProfile& profile, const TableShape& shape) {
+  const std::vector<Site> sites = sites_of(profile, shape.measure, shape.row_of);
+  const Amount total = profile.total(shape.measure);
+  double typed = 0;
+  for (const Site& site : sites) typed += site.type.empty() ? 0 : site.amount.bytes;
+  std::vector<Row> rows;
   for (const Site& site : sites)
-    text += row(observer::short_bytes(site.amount.bytes), observer::estimate_in_words(site.amount.blocks),
-                observer::share_in_words(site.amount.bytes, total.bytes), widths, site);
-  if (sites.size() < all) text += fmt::format("and {} more sites\n", all - sites.size());
-  if (const std::string remark = remark_on_wrappers(profile, measure); !remark.empty()) text += remark + "\n";
+    if (shape.rows == 0 || rows.size() < shape.rows) rows.push_back(row_of(site, shape, total.bytes));
+  const Columns widths = columns_for(rows, shape.columns, profile.raw().interval_bytes > 1);
+  const bool is_of_types = shape.row_of == RowOf::kType;
+  std::string text = fmt::format("{} in {} {}", observer::short_bytes(total.bytes),
+                                 observer::counted_estimate(total.blocks, "block"), name_of(shape.measure));
+  if (is_of_types)
+    text += fmt::format("; the type is known of {}", observer::share_in_words(typed, total.bytes));
+  text +=
+      "\n\n" +
+      line_of({"bytes", "blocks", "share", "error", is_of_types ? "type" : "function", "", "pool"}, widths);
+  for (const Row& row : rows) text += line_of(row, widths);
+  if (rows.size() < sites.size())
+    text += fmt::format("and {} more {}\n", sites.size() - rows.size(), is_of_types ? "rows" : "sites");
+  if (const std::string remark = remark_on_wrappers(profile, shape.measure); !remark.empty())
+    text += remark + "\n";
   for (const std::string& remark : profile.remarks()) text += remark + "\n";
   return text;
 }

@@ -24,11 +24,17 @@ bool is_word_at(std::string_view text, std::size_t at, std::string_view word) {
 /// Behind the sign of an operator whose word ends at `at`: "()", "<<", "new", a type. \why signs hold
 /// brackets.
 std::size_t end_of_operator(std::string_view text, std::size_t at) {
-  if (text.substr(at, 2) == "()") return at + 2;
-  const std::size_t sign_end = std::min(text.find_first_not_of("<>=-+*/%^&|~!,[]", at), text.size());
+  // Longer ones first: what follows may be template arguments.
+  constexpr std::string_view kSigns[] = {
+      "<=>", "->*", "<<=", ">>=", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "++",
+      "--",  "+=",  "-=",  "*=",  "/=", "%=", "^=", "&=", "|=", "->", "()", "[]", ",",
+      "+",   "-",   "*",   "/",   "%",  "^",  "&",  "|",  "~",  "!",  "=",  "<",  ">"};
+  const auto sign =
+      std::ranges::find_if(kSigns, [&](std::string_view one) { return text.substr(at, one.size()) == one; });
+  if (sign == std::end(kSigns)) return std::min(text.find('(', at), text.size());
   // A demangler writes a space between "<<" and the template's arguments.
-  if (sign_end != at) return text.substr(sign_end, 2) == " <" ? sign_end + 1 : sign_end;
-  return std::min(text.find('(', at), text.size());
+  const std::size_t end = at + sign->size();
+  return text.substr(end, 2) == " <" ? end + 1 : end;
 }
 
 /// Behind the bracket that closes the one at `at`.
@@ -73,6 +79,30 @@ bool is_of_rust_library(std::string_view function) {
 
 bool is_any_of(std::string_view text, const auto& names) {
   return std::find(names.begin(), names.end(), text) != names.end();
+}
+
+/// What stands between commas, outside of brackets, without blanks around it.
+std::vector<std::string_view> arguments_in(std::string_view text) {
+  std::vector<std::string_view> arguments;
+  std::size_t start = 0, at = 0;
+  const auto add = [&] {
+    std::string_view argument = text.substr(start, at - start);
+    argument.remove_prefix(std::min(argument.find_first_not_of(' '), argument.size()));
+    argument = argument.substr(0, argument.find_last_not_of(' ') + 1);
+    if (!argument.empty()) arguments.push_back(argument);
+  };
+  while (at < text.size()) {
+    if (text[at] == ',') {
+      add();
+      start = ++at;
+    } else if (std::string_view("<([{").find(text[at]) != text.npos) {
+      at = std::min(end_of_brackets(text, at), text.size());
+    } else {
+      ++at;
+    }
+  }
+  add();
+  return arguments;
 }
 
 }  // namespace
@@ -121,22 +151,104 @@ bool is_allocation_call(std::string_view function) {
   return is_any_of(name, kNames) || name.starts_with("tarn_");
 }
 
-std::string_view last_name(std::string_view function) {
+std::vector<std::string_view> name_parts(std::string_view function) {
   const std::string_view name = qualified_name(function);
-  std::size_t start = 0, end = name.size();
+  std::vector<std::string_view> parts;
+  std::size_t start = 0;
   for (std::size_t at = 0; at < name.size();) {
     if (is_word_at(name, at, kOperator)) break;
     if (name[at] == '(' || name[at] == '<' || name[at] == '{') {
-      end = at;
       at = end_of_brackets(name, at);
     } else if (name.substr(at, 2) == "::") {
+      parts.push_back(name.substr(start, at - start));
       start = at += 2;
-      end = name.size();
     } else {
       ++at;
     }
   }
-  return name.substr(start, std::max(start, end) - start);
+  parts.push_back(name.substr(start));
+  return parts;
+}
+
+TemplateName template_name(std::string_view part) {
+  const std::size_t open = part.find_first_of("<({");
+  if (is_word_at(part, 0, kOperator) || open == 0 || open == part.npos || part[open] != '<') return {part};
+  const std::size_t end = end_of_brackets(part, open);
+  return {part.substr(0, open), arguments_in(part.substr(open + 1, end - open - 2))};
+}
+
+std::string_view last_name(std::string_view function) {
+  const std::string_view last = name_parts(function).back();
+  return template_name(last).base;
+}
+
+namespace {
+
+constexpr int kDeepestType = 32;
+
+/// What the standard's templates have where a program gives nothing.
+bool is_standard_argument(std::string_view argument) {
+  constexpr std::array<std::string_view, 7> kBeginnings = {
+      "std::allocator<", "std::less<",        "std::hash<",          "std::equal_to<",
+      "std::greater<",   "std::char_traits<", "std::default_delete<"};
+  return std::any_of(kBeginnings.begin(), kBeginnings.end(),
+                     [&](std::string_view beginning) { return argument.starts_with(beginning); });
+}
+
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+  for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+}
+
+std::string simple_type_in(std::string_view type, int depth) {
+  std::string text;
+  for (std::size_t at = 0; at < type.size();) {
+    if (type[at] != '<' || depth == kDeepestType) {
+      text += type[at++];
+      continue;
+    }
+    const std::size_t end = end_of_brackets(type, at);
+    std::string arguments;
+    for (const std::string_view argument : arguments_in(type.substr(at + 1, end - at - 2)))
+      if (arguments.empty() || !is_standard_argument(argument))
+        arguments += (arguments.empty() ? "" : ", ") + simple_type_in(argument, depth + 1);
+    text += "<" + arguments + ">";
+    at = end;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string simple_type(std::string_view type) {
+  std::string all(type);
+  for (const std::string_view version : {"__cxx11::", "__1::"}) replace_all(all, version, "");
+  std::string text = simple_type_in(all, 0);
+  replace_all(text, "std::basic_string<char>", "std::string");
+  replace_all(text, "std::basic_string_view<char>", "std::string_view");
+  return text;
+}
+
+std::string short_name(std::string_view function) {
+  constexpr std::size_t kLongestArguments = 24;
+  // "[no stack]", and methods of Go's.
+  if (function.starts_with("[") || function.find(".(") != function.npos) return std::string(function);
+  std::string text;
+  for (const std::string_view part : name_parts(function)) {
+    if (part == "__cxx11" || part == "__1" || part == kAnonymous) continue;
+    if (!text.empty()) text += "::";
+    const TemplateName name = template_name(part);
+    text += name.base;
+    if (name.arguments.empty()) continue;
+    const std::string arguments = simple_type(part.substr(name.base.size()));
+    text += arguments.size() <= kLongestArguments ? arguments : "<…>";
+  }
+  replace_all(text, "std::basic_string<char>", "std::string");
+  return text;
+}
+
+std::string name_of(const std::string& function, NameForm form) {
+  return form == NameForm::kFull ? function : short_name(function);
 }
 
 bool is_wrapper(std::string_view function) {

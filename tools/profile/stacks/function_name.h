@@ -3,7 +3,9 @@
 // The idea: in "void tarn::take<int>(std::vector<int>) const" only the name before the parameters tells where
 // a function belongs, and result, template arguments and parameters may name any other namespace.
 #pragma once
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace tarn::profile {
 
@@ -24,7 +26,28 @@ bool is_allocation_call(std::string_view function);
 /// MyAllocator::allocate, xstrdup. What called it is to be told instead.
 bool is_wrapper(std::string_view function);
 
+/// The qualified name from "::" to "::": "app", "Pool<int>", "allocate" of "app::Pool<int>::allocate(int)".
+std::vector<std::string_view> name_parts(std::string_view function);
+
+/// A part of a name, taken apart: "map" and "int", "app::Node" of "map<int, app::Node>".
+struct TemplateName {
+  std::string_view base;
+  std::vector<std::string_view> arguments = {};
+};
+TemplateName template_name(std::string_view part);
+
 /// The name without its spaces and template arguments: "allocate" of "app::Pool<int>::allocate(int)".
 std::string_view last_name(std::string_view function);
+
+/// A type as people write it: "std::map<int, std::string>" of what a demangler makes of it, without the
+/// arguments that are the standard's own.
+std::string simple_type(std::string_view type);
+
+/// A function as people write it, for a row: without result and parameters, and longer template arguments
+/// left out.
+std::string short_name(std::string_view function);
+
+enum class NameForm : bool { kShort, kFull };
+std::string name_of(const std::string& function, NameForm form);
 
 }  // namespace tarn::profile

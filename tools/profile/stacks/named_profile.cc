@@ -9,6 +9,7 @@
 
 #include "observer/text/printable.h"
 #include "observer/text/words.h"
+#include "profile/stacks/element_type.h"
 #include "profile/stacks/function_name.h"
 
 namespace tarn::profile {
@@ -35,11 +36,6 @@ bool is_allocators(const Location& location, const HeapProfile& profile) {
 
 /// Estimates of a forged profile may be no numbers, or negative ones.
 double as_amount(double number) { return std::isfinite(number) && number > 0 ? std::min(number, 9e15) : 0; }
-
-// Where Rust's library was built.
-bool is_of_languages_library(const Frame& frame) {
-  return frame.file.starts_with("/rustc/") || is_of_library(frame.function);
-}
 
 }  // namespace
 
@@ -97,9 +93,8 @@ class SiteSearch {
  public:
   /// \returns whether the frame is the site.
   bool is_site(const Frame& frame) {
-    const bool is_library = is_of_languages_library(frame);
-    if (!is_library && fallback_ == nullptr) fallback_ = &frame;
-    return !is_library && !is_wrapper(frame.function);
+    if (frame.role == FrameRole::kWrapper && fallback_ == nullptr) fallback_ = &frame;
+    return frame.role == FrameRole::kProgram;
   }
   const Frame* fallback() const { return fallback_; }
 
@@ -124,7 +119,7 @@ std::vector<const Frame*> NamedStack::skipped_wrappers() const {
   for (std::size_t i = 0; i < calls.size(); ++i)
     for (const Frame& frame : calls[i].frames()) {
       if (&frame == end) return skipped;
-      if (!is_of_languages_library(frame)) skipped.push_back(&frame);
+      if (frame.role == FrameRole::kWrapper) skipped.push_back(&frame);
     }
   return skipped;
 }
@@ -143,14 +138,17 @@ std::string frame_in_words(const Frame& frame) {
                          : fmt::format("{} ({}:{})", frame.function, file, frame.line);
 }
 
-NamedProfile::NamedProfile(HeapProfile profile, const SymbolPlaces& places, const Progress& progress)
+NamedProfile::NamedProfile(HeapProfile profile, const SymbolPlaces& places, const Progress& progress,
+                           const SkippedNames& skipped)
     : raw_(std::move(profile)),
       symbols_(raw_, places, progress),
       program_(observer::printable(raw_.program)) {
+  symbols_.set_roles([&](const Frame& frame) { return role_of(frame, skipped); });
   AllocatorFrames allocator(raw_);
+  ElementTypes types;
   stacks_.reserve(raw_.stacks.size() + 1);
   for (ProfileStack& stack : raw_.stacks) {
-    add_stack(stack, allocator);
+    add_stack(stack, allocator, types);
     // A million stacks need their memory once; from {} a vector would keep it.
     stack.addresses = std::vector<std::uint64_t>();
   }
@@ -158,15 +156,24 @@ NamedProfile::NamedProfile(HeapProfile profile, const SymbolPlaces& places, cons
   add_remarks();
 }
 
-void NamedProfile::add_stack(const ProfileStack& stack, AllocatorFrames& allocator) {
+const std::string* NamedProfile::kept_type(const std::string& type) {
+  return type.empty() ? nullptr : &*types_.insert(type).first;
+}
+
+void NamedProfile::add_stack(const ProfileStack& stack, AllocatorFrames& allocator, ElementTypes& types) {
   NamedStack named;
   const std::size_t count = std::min(stack.addresses.size(), kDeepestStack);
   named.calls.locations.reserve(count);
   for (std::size_t i = 0; i < count; ++i) named.calls.locations.push_back(&symbols_.at(stack.addresses[i]));
+  named.type = kept_type(types.of(named.calls.locations));
   allocator.drop_from(named.calls);
   named.pool = observer::printable(stack.pool);
-  named.allocated = {as_amount(stack.allocated_blocks), as_amount(stack.allocated_bytes)};
-  named.live = {as_amount(stack.live_blocks), as_amount(stack.live_bytes)};
+  named.allocated = {as_amount(stack.allocated_blocks), as_amount(stack.allocated_bytes),
+                     static_cast<double>(stack.samples)};
+  named.live = {as_amount(stack.live_blocks), as_amount(stack.live_bytes),
+                static_cast<double>(stack.live_samples)};
+  named.temporary = {as_amount(stack.temporary_blocks), as_amount(stack.temporary_bytes),
+                     static_cast<double>(stack.temporary_samples)};
   stacks_.push_back(std::move(named));
 }
 
@@ -174,13 +181,21 @@ void NamedProfile::add_older() {
   const Amount older = {as_amount(raw_.older_blocks), as_amount(raw_.older_bytes)};
   if (older.bytes == 0 && older.blocks == 0) return;
   older_.frames = {{.function = kOlder}};
-  stacks_.push_back({.calls = {{&older_}}, .pool = {}, .is_older = true, .allocated = {}, .live = older});
+  NamedStack& stack = stacks_.emplace_back();
+  stack.calls = {{&older_}};
+  stack.is_older = true;
+  stack.live = older;
 }
 
 void NamedProfile::add_remarks() {
+  const auto in_words = [](std::uint64_t bytes) { return observer::short_bytes(static_cast<double>(bytes)); };
+  const std::uint64_t first =
+      raw_.first_interval_bytes == 0 ? raw_.interval_bytes : raw_.first_interval_bytes;
   if (raw_.interval_bytes > 1)
-    remarks_.push_back(fmt::format("Figures are estimates: a sample was taken every {}, on average.",
-                                   observer::short_bytes(static_cast<double>(raw_.interval_bytes))));
+    remarks_.push_back(
+        fmt::format("Figures are estimates: a sample was taken every {}{}, on average.",
+                    first == raw_.interval_bytes ? "" : in_words(first) + ", in the end every ",
+                    in_words(raw_.interval_bytes)));
   if (!stacks_.empty() && stacks_.back().is_older)
     remarks_.push_back(fmt::format(
         "{} in {} from before the profile was switched on is live: where it was allocated is not known.",
@@ -209,6 +224,7 @@ void NamedProfile::add(std::unique_ptr<NamedProfile> other) {
   };
   for (NamedStack& stack : other->stacks_) {
     for (const Location*& location : stack.calls.locations) location = moved_location(location);
+    if (stack.type != nullptr) stack.type = kept_type(*stack.type);
     stacks_.push_back(std::move(stack));
   }
   raw_.modules.insert(raw_.modules.end(), other->raw_.modules.begin(), other->raw_.modules.end());
@@ -222,9 +238,13 @@ void NamedProfile::add(std::unique_ptr<NamedProfile> other) {
     if (std::ranges::find(remarks_, remark) == remarks_.end()) remarks_.push_back(remark);
 }
 
+const char* name_of(Measure measure) {
+  return measure == Measure::kLive ? "live" : measure == Measure::kAllocated ? "allocated" : "temporary";
+}
+
 Amount NamedProfile::total(Measure measure) const {
   Amount sum;
-  for (const NamedStack& stack : stacks_) sum += stack.amount(measure);
+  for (const NamedStack& stack : stacks_) sum += stack.of(measure);
   return sum;
 }
 

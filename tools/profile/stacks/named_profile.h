@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "profile/stacks/skipped_names.h"
 #include "profile/symbols/heap_profile.h"
 #include "profile/symbols/symbols.h"
 
@@ -18,15 +20,35 @@ namespace tarn::profile {
 
 struct Amount {
   double blocks = 0, bytes = 0;
+  double samples = 0;  // that it is estimated from
 
   Amount& operator+=(const Amount& other) {
     blocks += other.blocks;
     bytes += other.bytes;
+    samples += other.samples;
     return *this;
   }
 };
 
-enum class Measure : std::uint8_t { kLive, kAllocated };
+/// Temporary: of what was allocated, what lived a millisecond at most.
+enum class Measure : std::uint8_t { kLive, kAllocated, kTemporary };
+/// "live"
+const char* name_of(Measure measure);
+
+/// By Measure.
+struct Amounts {
+  Amount live = {}, allocated = {}, temporary = {};
+
+  const Amount& of(Measure measure) const {
+    return measure == Measure::kLive ? live : measure == Measure::kAllocated ? allocated : temporary;
+  }
+  Amounts& operator+=(const Amounts& other) {
+    live += other.live;
+    allocated += other.allocated;
+    temporary += other.temporary;
+    return *this;
+  }
+};
 
 /// A location, without the frames inlined there that are the allocator's.
 struct Call {
@@ -46,13 +68,12 @@ struct Calls {
   Call operator[](std::size_t i) const { return {locations[i], i == 0 ? skipped : 0}; }
 };
 
-struct NamedStack {
+struct NamedStack : Amounts {
   Calls calls = {};
   std::string pool = {};  // "" = general pool
   bool is_older = false;  // allocated before the profile was switched on: one call without an address
-  Amount allocated = {}, live = {};
+  const std::string* type = nullptr;  // of its objects (element_type.h); nullptr: not known
 
-  const Amount& amount(Measure measure) const { return measure == Measure::kLive ? live : allocated; }
   /// Innermost first.
   std::vector<Frame> frames() const;
   /// \returns the first frame that is no wrapper of malloc and not of a language's library; where there is no
@@ -63,10 +84,12 @@ struct NamedStack {
 };
 
 class AllocatorFrames;
+class ElementTypes;
 
 class NamedProfile {
  public:
-  NamedProfile(HeapProfile profile, const SymbolPlaces& places, const Progress& progress = {});
+  NamedProfile(HeapProfile profile, const SymbolPlaces& places, const Progress& progress = {},
+               const SkippedNames& skipped = {});
   NamedProfile(const NamedProfile&) = delete;
   NamedProfile& operator=(const NamedProfile&) = delete;
 
@@ -84,7 +107,8 @@ class NamedProfile {
   void add(std::unique_ptr<NamedProfile> other);
 
  private:
-  void add_stack(const ProfileStack& stack, AllocatorFrames& allocator);
+  void add_stack(const ProfileStack& stack, AllocatorFrames& allocator, ElementTypes& types);
+  const std::string* kept_type(const std::string& type);
   void add_older();
   void add_remarks();
 
@@ -93,6 +117,7 @@ class NamedProfile {
   Location older_;
   std::deque<Location> more_locations_;
   std::string program_;
+  std::set<std::string> types_;
   std::vector<NamedStack> stacks_;
   std::vector<std::string> remarks_;
 };

@@ -17,6 +17,9 @@ struct ProfileStack {
   std::uint64_t samples = 0, live_samples = 0;
   // Estimates: each sample stands for the blocks that it was drawn from.
   double allocated_blocks = 0, allocated_bytes = 0, live_blocks = 0, live_bytes = 0;
+  // Of what was allocated, what lived a millisecond at most.
+  std::uint64_t temporary_samples = 0;
+  double temporary_blocks = 0, temporary_bytes = 0;
 };
 
 /// Live blocks of one requested size.
@@ -36,10 +39,11 @@ struct ProfileModule {
 };
 
 struct HeapProfile {
-  std::uint64_t interval_bytes = 0;  // between two samples, on average; 1 = every block
-  std::string program;
-  int pid = 0;         // 0 = unknown
-  double seconds = 0;  // how long the profile was on
+  std::uint64_t interval_bytes = 0;        // between two samples, on average; 1 = every block
+  std::uint64_t first_interval_bytes = 0;  // the same at the start; 0: it was never changed
+  std::string program, library;            // library: the version of its tarn
+  int pid = 0;                             // 0 = unknown
+  double seconds = 0;                      // how long the profile was on
   std::vector<ProfileStack> stacks;
   std::vector<LiveSize> live_sizes;  // of the general pool, the smallest first
   std::vector<ProfileModule> modules;

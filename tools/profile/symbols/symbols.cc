@@ -179,4 +179,9 @@ Symbols::Symbols(const HeapProfile& profile, const SymbolPlaces& places, const P
   search.run(progress);
 }
 
+void Symbols::set_roles(const std::function<FrameRole(const Frame&)>& role_of) {
+  for (auto& [address, location] : locations_)
+    for (Frame& frame : location.frames) frame.role = role_of(frame);
+}
+
 }  // namespace tarn::profile

@@ -196,8 +196,9 @@ void add_run_options(CLI::App& command, BenchOptions& options) {
   add_value(command, "--rounds N", options.rounds, "Rounds (3)");
   add_value(command, "--scale X", options.scale, "Multiplies the time of each row (0.25)");
   add_flag(command, "--pin", options.is_pinned, "Each thread of a workload stays on one core");
-  add_value(command, "--timeout SECONDS", options.timeout_seconds,
-            "Kill a process that takes longer (60, times the scale)");
+  add_value(command, "--timeout TIME", options.timeout_seconds,
+            "Kill a process that takes longer (60s, times the scale)")
+      .as_seconds();
 }
 
 void add_output_options(CLI::App& command, BenchOptions& options) {

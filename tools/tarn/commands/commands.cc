@@ -6,6 +6,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>  // defines what App.hpp only declares
 #include <CLI/Formatter.hpp>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -28,6 +29,7 @@ constexpr const char* kFrontPageExamples =
     "  tarn heap game_server                      which C++ classes its memory holds, while it runs\n"
     "  tarn leaks 4711                            what a running process has lost\n"
     "  tarn profile 4711 -o flame.html            who asks for a running program's memory\n"
+    "  tarn diff monday.json friday.json          what became more between two profiles\n"
     "  tarn map game_server                       each page of a running program, and who pins what\n"
     "  tarn doctor game_server                    what is wrong with its memory, and what to do\n"
     "  tarn ps                                    which processes run on tarn, and their memory\n"
@@ -36,6 +38,7 @@ constexpr const char* kFrontPageExamples =
     "  tarn replay server.trace --serial          a recorded program's calls on every allocator\n"
     "  tarn tune server.trace --out tarn.conf     the settings with which that program needs least memory\n"
     "\n"
+    "Times are 5 or 5s, 500ms, 10m, 2h; sizes 4096, 64K, 2M, 1G.\n"
     "`tarn help COMMAND` tells more; so does tarn(1).";
 
 class HelpFormatter : public CLI::Formatter {
@@ -113,6 +116,32 @@ AddedOption AddedOption::as_count() const {
       CLI::AsNumberWithUnit::CASE_INSENSITIVE));
 }
 
+namespace {
+
+/// \returns nothing of a text that is no time.
+std::optional<double> seconds_in(const std::string& text) {
+  constexpr std::pair<std::string_view, double> kUnits[] = {{"", 1},   {"ms", 0.001}, {"s", 1},
+                                                            {"m", 60}, {"min", 60},   {"h", 3600}};
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  for (const auto& [name, seconds] : kUnits)
+    if (error == std::errc() && std::isfinite(number) && unit == name) return number * seconds;
+  return {};
+}
+
+}  // namespace
+
+AddedOption AddedOption::as_seconds() const {
+  const auto to_seconds = [](std::string& text) -> std::string {
+    const std::optional<double> seconds = seconds_in(text);
+    if (!seconds) return fmt::format("'{}' is no time: write 5 or 5s, 500ms, 10m or 2h", text);
+    text = fmt::format("{}", *seconds);
+    return {};
+  };
+  return option_->transform(CLI::Validator(to_seconds, ""));
+}
+
 bool AddedOption::is_given() const { return option_->count() != 0; }
 
 AddedOption add_flag(CLI::App& command, const std::string& names, bool& value, const std::string& help) {
@@ -135,6 +164,8 @@ template AddedOption add_value(CLI::App&, const std::string&, unsigned&, const s
 template AddedOption add_value(CLI::App&, const std::string&, std::size_t&, const std::string&);
 template AddedOption add_value(CLI::App&, const std::string&, double&, const std::string&);
 template AddedOption add_value(CLI::App&, const std::string&, std::optional<int>&, const std::string&);
+template AddedOption add_value(CLI::App&, const std::string&, std::optional<std::size_t>&,
+                               const std::string&);
 template AddedOption add_value(CLI::App&, const std::string&, std::optional<double>&, const std::string&);
 
 AddedOption add_values(CLI::App& command, const std::string& usage, std::vector<std::string>& values,

@@ -60,7 +60,8 @@ void add_selection_options(CLI::App& command, MeasuringOptions& options) {
 
 void add_round_options(CLI::App& command, MeasuringOptions& options) {
   add_value(command, "--rounds N", options.rounds, fmt::format("Measured rounds ({})", options.rounds));
-  add_value(command, "--timeout SECONDS", options.timeout_seconds, "Kill a run that takes longer (600)");
+  add_value(command, "--timeout TIME", options.timeout_seconds, "Kill a run that takes longer (600s)")
+      .as_seconds();
 }
 
 void add_result_options(CLI::App& command, MeasuringOptions& options, const std::string& what_page_shows) {

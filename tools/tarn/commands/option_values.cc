@@ -7,12 +7,14 @@
 #include <memory>
 
 #include "base/options/option_parser.h"
+#include "commands/closest_name.h"
 #include "commands/commands.h"
 #include "report/results.h"
 #include "report/table.h"
 #include "system/figures/format.h"
 #include "system/files/usage_error.h"
 #include "system/terminal/terminal.h"
+#include "tarn/version.h"
 
 namespace tarn::tool {
 namespace {
@@ -60,9 +62,9 @@ Json json_of(const OptionInfo& option) {
 
 int print_options(bool as_json) {
   if (as_json) {
-    Json json = Json::array();
-    for (const OptionInfo& option : internal::kOptionTable) json.push_back(json_of(option));
-    fmt::print("{}", text_of(json));
+    Json json = {{"options", Json::array()}};
+    for (const OptionInfo& option : internal::kOptionTable) json["options"].push_back(json_of(option));
+    fmt::print("{}", text_of(observer::document_json("tarn options", 1, TARN_VERSION_STRING, json)));
     return 0;
   }
   const Colour colour = colour_for(STDOUT_FILENO);
@@ -119,8 +121,12 @@ std::pair<std::string, std::string> parse_setting(const std::string& setting, co
     throw UsageError(fmt::format("{} takes key=value, not '{}'", flag, setting));
   const std::string key = setting.substr(0, equals), value = setting.substr(equals + 1);
   const OptionInfo* const option = internal::find_option(key);
-  if (option == nullptr)
-    throw UsageError(fmt::format("unknown option '{}' in {}: `tarn options` lists them", key, flag));
+  if (option == nullptr) {
+    std::vector<std::string> keys;
+    for (const OptionInfo& one : internal::kOptionTable) keys.emplace_back(one.key);
+    throw UsageError(fmt::format("unknown option '{}' in {}{}; `tarn options` lists them", key, flag,
+                                 did_you_mean(key, keys)));
+  }
   std::int64_t number = 0;
   if (!internal::parse_option_value(*option, value, &number))
     throw UsageError(

@@ -181,8 +181,8 @@ std::optional<Json> baseline_of(const CompareOptions& options) {
   if (options.baseline_file.empty()) return std::nullopt;
   const std::optional<std::string> text = read_file(options.baseline_file);
   if (!text) throw UsageError(fmt::format("--baseline: cannot read '{}'", options.baseline_file));
-  Json json = Json::parse(*text, nullptr, false);
-  if (json.is_discarded() || json.value("result_of", "") != "tarn compare")
+  Json json = with_present_head(Json::parse(*text, nullptr, false));
+  if (!json.is_object() || json.value("schema", "") != "tarn compare")
     throw UsageError(
         fmt::format("--baseline: {} is not what tarn compare --json writes", options.baseline_file));
   return json;

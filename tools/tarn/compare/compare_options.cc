@@ -90,9 +90,11 @@ void add_compare_options(CLI::App& command, CompareOptions& options) {
   add_value(command, "--port N", options.port,
             "It is ready when this port of the machine accepts a connection");
   add_value(command, "--ready TEXT", options.ready_text, "It is ready when it has written this");
-  add_value(command, "--ready-timeout SECONDS", options.ready_seconds,
-            "Give up when it is not ready by then (60)");
-  add_value(command, "--idle SECONDS", options.idle_seconds, "Leave it alone so long after the load (1)");
+  add_value(command, "--ready-timeout TIME", options.ready_seconds,
+            "Give up when it is not ready by then (60s)")
+      .as_seconds();
+  add_value(command, "--idle TIME", options.idle_seconds, "Leave it alone so long after the load (1s)")
+      .as_seconds();
   add_values(command, "--metric NAME=REGEX", options.metrics,
              "A figure that the load, or the program, prints: the group of the expression. +NAME: more is "
              "better");

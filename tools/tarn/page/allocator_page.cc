@@ -127,7 +127,7 @@ Json page_of_allocators(const std::string& title, const Json& header, const std:
   page["about"].push_back(
       fmt::format("{} round{}, {}, tarn {}. Figures are medians; thin lines span the quartiles.", rounds,
                   rounds == 1 ? "" : "s, interleaved", header.at("date").get<std::string>(),
-                  header.at("tarn").get<std::string>()));
+                  header.at("library").get<std::string>()));
   return page;
 }
 

@@ -88,10 +88,15 @@ Json to_json(const Figures& figures) {
 }
 
 Json result_header(const std::string& command_name) {
-  return {{"result_of", command_name},
-          {"tarn", TARN_VERSION_STRING},
-          {"date", current_date()},
-          {"machine", to_json(describe_machine())}};
+  return observer::document_json(command_name, 1, TARN_VERSION_STRING,
+                                 {{"date", current_date()}, {"machine", to_json(describe_machine())}});
+}
+
+Json with_present_head(Json result) {
+  if (!result.is_object() || !result.contains("result_of") || !result.contains("tarn")) return result;
+  result["schema"] = result["result_of"];
+  result["library"] = result["tarn"];
+  return result;
 }
 
 std::string text_of(const Json& json) { return observer::json_text(json, 2) + "\n"; }

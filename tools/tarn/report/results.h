@@ -21,6 +21,9 @@ Json compared_to_json(const Summary& own, const Summary& best, const Summary& of
 /// What every result file begins with: which command made it, with which version, where and when.
 Json result_header(const std::string& command_name);
 
+/// A result as it would begin now. \why the committed ones are older than its schema
+Json with_present_head(Json result);
+
 /// Text of a JSON value, without what may not be shown.
 std::string text_of(const Json& json);
 

@@ -22,6 +22,7 @@
 #include "system/processes/guard.h"
 #include "system/runs/child_process.h"
 #include "system/terminal/terminal.h"
+#include "tarn/version.h"
 
 namespace tarn::tool {
 namespace {
@@ -82,7 +83,7 @@ void write_json(const std::string& file, const std::vector<std::string>& command
                 const std::optional<Json>& statistics, const std::string& obstacle) {
   Json json = statistics.value_or(Json{{"no_statistics", obstacle}});
   json["run"] = run_json(command, run);
-  write_file(file, text_of(json));
+  write_file(file, text_of(observer::document_json("tarn run", 1, TARN_VERSION_STRING, json)));
 }
 
 int run_with_statistics(const std::vector<std::string>& command, Environment environment,

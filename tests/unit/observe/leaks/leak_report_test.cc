@@ -145,7 +145,7 @@ LeakBlock block_at(std::uint64_t start, std::uint64_t bytes) {
 }
 
 Sample sample_of(std::uint64_t block, std::uint64_t requested) {
-  return {block, requested, 9, SampleLasts::kUntilFree, 5, 1, 0};
+  return {block, requested, 9, SampleLasts::kUntilFree, 5, 1, 0, 0};
 }
 
 void put_in_order(LeakBlocks& blocks, std::initializer_list<LeakBlock> added) {

@@ -90,6 +90,23 @@ TEST(Samples, BlocksOfOnePlaceShareAStackThatCountsThem) {
   EXPECT_GT(stack->count, 1u);
 }
 
+TEST(Samples, WhatIsFreedWithinAMillisecondIsTemporary) {
+  for (std::uint64_t i = 1; i <= 100; ++i) {
+    add_from_one_place(i * 64);
+    if (i == 1) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (i <= 40) samples.remove(block_at(i * 64));
+  }
+  std::uint64_t most = 0, bytes = 0;
+  samples.for_each_stack([&](const SampledStack& stack) {
+    most = std::max(most, stack.temporary_samples.load());
+    bytes = std::max(bytes, stack.temporary_byte_parts.load() / SampledStack::kPartsOfByte);
+  });
+  // A thread may be held up in between.
+  EXPECT_GT(most, 20u);
+  EXPECT_LT(most, 40u);
+  EXPECT_EQ(bytes, most * 64);
+}
+
 TEST(Samples, AStackThatIsNoneIsNotFound) {
   EXPECT_EQ(samples.stack(0), nullptr);
   EXPECT_EQ(samples.stack(UINT32_MAX), nullptr);

@@ -122,7 +122,7 @@ std::size_t index_of(const BenchDocument& document, const std::string& name) {
 
 /// \throws an exception of the JSON library for what tables and page will ask for and is not there
 void require_header(const Json& json) {
-  for (const char* key : {"tarn", "date", "rounds", "scale", "quick", "pinned"}) json.at(key);
+  for (const char* key : {"library", "date", "rounds", "scale", "quick", "pinned"}) json.at(key);
   for (const char* key : {"cpu", "cores", "kernel", "glibc", "transparent_huge_pages"})
     json.at("machine").at(key);
   json.at("command").get<std::vector<std::string>>();
@@ -197,10 +197,11 @@ std::string text_of(const BenchDocument& document) {
   return text + fmt::format(",\n  \"groups\": [\n {}]\n}}\n", fmt::join(groups, ",\n "));
 }
 
-BenchDocument document_from(const Json& json, const std::string& file) {
+BenchDocument document_from(const Json& written, const std::string& file) {
+  const Json json = with_present_head(written);
   BenchDocument document;
   try {
-    if (json.value("result_of", "") != kResultOf) throw std::out_of_range("result_of is another command");
+    if (json.value("schema", "") != kResultOf) throw std::out_of_range("schema is another command's");
     read_frame(json, document);
     read_groups(json, document);
   } catch (const std::exception& error) {

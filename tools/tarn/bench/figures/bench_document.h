@@ -28,6 +28,6 @@ Json to_json(const BenchDocument& document);
 /// The JSON as text: a line per contender and row, so that two runs can be compared line by line.
 std::string text_of(const BenchDocument& document);
 /// \throws UsageError for what is no result of `tarn bench`
-BenchDocument document_from(const Json& json, const std::string& file);
+BenchDocument document_from(const Json& written, const std::string& file);
 
 }  // namespace tarn::tool

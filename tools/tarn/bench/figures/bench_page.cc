@@ -230,7 +230,7 @@ std::string words_on_run(const BenchDocument& document) {
                                  header.at("scale").get<double>());
   if (header.at("pinned").get<bool>()) text += ", pinned to cores";
   return text + fmt::format(", {}, tarn {}", header.at("date").get<std::string>(),
-                            header.at("tarn").get<std::string>());
+                            header.at("library").get<std::string>());
 }
 
 Json warnings_of(const BenchDocument& document) {

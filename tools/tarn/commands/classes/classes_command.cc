@@ -14,6 +14,7 @@
 #include "report/table.h"
 #include "system/files/files.h"
 #include "system/terminal/terminal.h"
+#include "tarn/version.h"
 
 namespace tarn::tool {
 namespace {
@@ -114,7 +115,7 @@ int print_classes_as_json(const ClassesOptions& options, const internal::BlockSi
   if (!options.histogram.empty())
     json["cost"] = cost_json(
         {options.name(), tune::cost_of(sizes, read_histogram_file(options.histogram), options.price)});
-  fmt::print("{}", text_of(json));
+  fmt::print("{}", text_of(observer::document_json("tarn classes", 1, TARN_VERSION_STRING, json)));
   return 0;
 }
 
@@ -174,9 +175,11 @@ int print_fit(const ClassesOptions& options) {
   const std::string gain = describe_gain(costs[0].cost, costs[1].cost);
   if (!options.output.empty()) write_table(options, after, gain);
   if (options.as_json) {
-    fmt::print("{}", text_of({{"before", cost_json(costs[0])},
-                              {"after", cost_json(costs[1])},
-                              {"sizes", std::vector<std::uint32_t>(after.begin(), after.end())}}));
+    fmt::print("{}", text_of(observer::document_json(
+                         "tarn classes --fit", 1, TARN_VERSION_STRING,
+                         {{"before", cost_json(costs[0])},
+                          {"after", cost_json(costs[1])},
+                          {"sizes", std::vector<std::uint32_t>(after.begin(), after.end())}})));
     return 0;
   }
   fmt::print("{}\n{}It {}.\n", cost_table({costs[0], costs[1]}).render(colour_for(STDOUT_FILENO)),

@@ -126,15 +126,16 @@ int run_doctor(const DoctorOptions& options) {
 void add_doctor_command(CLI::App& app, Invocation& invocation) {
   CLI::App& command =
       add_command(app, "doctor", "Say what is wrong with a running program's memory, and what to do.",
-                  "tarn doctor PID|NAME [--watch S] [--leaks] [--json], or --core FILE",
+                  "tarn doctor PID|NAME [--watch TIME] [--leaks] [--json], or --core FILE",
                   "  tarn doctor game_server\n"
                   "  tarn doctor 4711 --watch 10          and what changes meanwhile\n"
                   "  tarn doctor --core core.4711\n"
                   "  tarn doctor 4711 || page_somebody    the status is 1 when anything is bad\n");
   auto options = std::make_shared<DoctorOptions>();
   add_target(command, options->target);
-  add_value(command, "--watch S", options->pause_seconds,
-            "Look again every S seconds until the program ends, and judge what changed");
+  add_value(command, "--watch TIME", options->pause_seconds,
+            "Look again after each such time until the program ends, and judge what changed")
+      .as_seconds();
   const AddedOption finds = add_flag(command, "--leaks", options->finds_leaks,
                                      "Look for leaks also where that is not quick, or with --watch");
   add_flag(command, "--no-leaks", options->leaves_leaks,

@@ -75,12 +75,13 @@ Json doctor_json(const observer::Snapshot& snapshot, const std::vector<Finding>&
                     {"bytes", finding.bytes},
                     {"what", finding.what},
                     {"advice", finding.advice}});
-  return {{"program", snapshot.program},
-          {"pid", snapshot.pid},
-          {"library_version", snapshot.library_version},
-          {"time", snapshot.time},
-          {"not_looked_for", looked_for_leaks(findings) ? Json::array() : Json::array({"leaks"})},
-          {"findings", std::move(list)}};
+  return observer::document_json(
+      "tarn doctor", 1, snapshot.library_version,
+      {{"program", snapshot.program},
+       {"pid", snapshot.pid},
+       {"time", snapshot.time},
+       {"not_looked_for", looked_for_leaks(findings) ? Json::array() : Json::array({"leaks"})},
+       {"findings", std::move(list)}});
 }
 
 }  // namespace tarn::tool

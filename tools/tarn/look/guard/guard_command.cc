@@ -62,12 +62,11 @@ int guard_program(const GuardOptions& options) {
   if (switches) words.set(static_cast<std::uint32_t>(options.one_in.value_or(0)));
   const observer::Guarding guarding = switches ? read_once_noticed(words) : words.read();
   if (options.as_json) {
-    print_document(text_of({{"format", "tarn guard"},
-                            {"version", 1},
-                            {"one_in", guarding.one_in},
-                            {"live", guarding.live},
-                            {"made", guarding.made},
-                            {"is_noticed", guarding.is_noticed}}));
+    print_document(text_of(observer::document_json("tarn guard", 1, words.library(),
+                                                   {{"one_in", guarding.one_in},
+                                                    {"live", guarding.live},
+                                                    {"made", guarding.made},
+                                                    {"is_noticed", guarding.is_noticed}})));
   } else {
     fmt::print("{}", text_of_guarding(*source, guarding));
   }

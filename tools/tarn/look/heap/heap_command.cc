@@ -8,10 +8,13 @@
 #include "look/heap/heap_document.h"
 #include "look/heap/heap_report.h"
 #include "look/processes/target.h"
+#include "observer/watch/sampling.h"
+#include "profile/reports/top_sites.h"
 #include "system/files/files.h"
 #include "system/files/output_files.h"
 #include "system/terminal/progress.h"
 #include "system/terminal/terminal.h"
+#include "taken/taken_profile.h"
 
 namespace tarn::tool {
 namespace {
@@ -41,17 +44,31 @@ observer::Census count(const observer::Source& source, const observer::Snapshot&
   return census;
 }
 
+/// The objects by type, as the program's samples tell; where it takes none, how to let it.
+std::string types_text(const observer::Source& source, std::size_t rows) {
+  const observer::SamplingWords words(source);
+  observer::Sampling sampling = words.read();
+  if (sampling.live.empty())
+    return "\nObjects without a virtual function: tarn profile PID --types tells their types, by samples.\n";
+  const std::uint64_t interval = sampling.interval;
+  const profile::NamedProfile profile(
+      taken_profile(source, {.sampling = {}, .began_with_program = began_with_program(source)},
+                    std::move(sampling), interval, 0),
+      symbol_places(source));
+  return "\nBy type, estimated from samples:\n" +
+         top_sites_text(profile, {.row_of = profile::RowOf::kType,
+                                  .rows = rows,
+                                  .columns = columns_of(STDOUT_FILENO, kWidthOfText)});
+}
+
 void print_growth(const HeapOptions& options, const observer::Snapshot& snapshot,
                   const observer::Census& census, const EarlierCensus& earlier) {
   const auto growth = observer::growth_since(earlier.groups, census.groups);
   const double seconds = std::max(snapshot.time - earlier.time, 0.0);
   if (options.as_json)
-    print_document(text_of({{"format", "tarn heap growth"},
-                            {"version", kHeapDocumentVersion},
-                            {"seconds", seconds},
-                            {"groups", growth_document(growth)}}));
+    print_document(text_of(heap_growth_document(growth, seconds)));
   else
-    fmt::print("{}", growth_report(snapshot, growth, seconds,
+    fmt::print("{}", growth_report(title_of(snapshot), growth, seconds,
                                    {options.rows, line_width(), colour_for(STDOUT_FILENO)}));
 }
 
@@ -70,8 +87,10 @@ int print_heap(const HeapOptions& options) {
   else if (options.as_json)
     print_document(text_of(document));
   else
-    fmt::print("{}", heap_report(snapshot, census, contents,
-                                 {options.rows, line_width(), colour_for(STDOUT_FILENO)}));
+    fmt::print(
+        "{}{}",
+        heap_report(snapshot, census, contents, {options.rows, line_width(), colour_for(STDOUT_FILENO)}),
+        types_text(*source, options.rows));
   return 0;
 }
 

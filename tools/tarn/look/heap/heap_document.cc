@@ -13,7 +13,7 @@
 namespace tarn::tool {
 namespace {
 
-constexpr const char* kFormat = "tarn heap";
+constexpr const char* kSchema = "tarn heap";
 
 using observer::CensusGroup;
 
@@ -47,7 +47,7 @@ Json pools_of(const observer::Census& census) {
 EarlierCensus earlier_census_of(const Json& json) {
   EarlierCensus earlier;
   earlier.time = json.at("time");
-  earlier.program = json.at("program");
+  earlier.program = observer::printable(json.at("program").get<std::string>());
   earlier.has_contents = json.at("contents_read");
   for (const Json& group : json.at("groups")) earlier.groups.push_back(group_of(group));
   return earlier;
@@ -59,28 +59,26 @@ Json heap_document(const observer::Snapshot& snapshot, const observer::Census& c
                    observer::Contents contents) {
   Json groups = Json::array();
   for (const CensusGroup& group : census.groups) groups.push_back(to_json(group));
-  return {{"format", kFormat},
-          {"version", kHeapDocumentVersion},
-          {"tarn", TARN_VERSION_STRING},
-          {"program", snapshot.program},
-          {"pid", snapshot.pid},
-          {"library", snapshot.library},
-          {"time", snapshot.time},
-          {"is_exact", snapshot.exactness.is_exact},
-          {"moved_blocks", snapshot.exactness.moved_blocks},
-          {"contents_read", contents == observer::Contents::kRead},
-          {"blocks", census.blocks},
-          {"bytes", census.bytes},
-          {"class_blocks", census.class_blocks},
-          {"class_bytes", census.class_bytes},
-          {"sensitive_blocks", census.sensitive_blocks},
-          {"sensitive_bytes", census.sensitive_bytes},
-          {"unread_bytes", census.unread_bytes},
-          {"pools", pools_of(census)},
-          {"groups", std::move(groups)}};
+  return observer::document_json(kSchema, kHeapDocumentVersion, snapshot.library_version,
+                                 {{"program", snapshot.program},
+                                  {"pid", snapshot.pid},
+                                  {"library_file", snapshot.library},
+                                  {"time", snapshot.time},
+                                  {"is_exact", snapshot.exactness.is_exact},
+                                  {"moved_blocks", snapshot.exactness.moved_blocks},
+                                  {"contents_read", contents == observer::Contents::kRead},
+                                  {"blocks", census.blocks},
+                                  {"bytes", census.bytes},
+                                  {"class_blocks", census.class_blocks},
+                                  {"class_bytes", census.class_bytes},
+                                  {"sensitive_blocks", census.sensitive_blocks},
+                                  {"sensitive_bytes", census.sensitive_bytes},
+                                  {"unread_bytes", census.unread_bytes},
+                                  {"pools", pools_of(census)},
+                                  {"groups", std::move(groups)}});
 }
 
-Json growth_document(const std::vector<observer::Growth>& growth) {
+Json heap_growth_document(const std::vector<observer::Growth>& growth, double seconds) {
   Json json = Json::array();
   for (const observer::Growth& change : growth) {
     Json group = to_json(change.group);
@@ -88,7 +86,8 @@ Json growth_document(const std::vector<observer::Growth>& growth) {
     group["bytes_grown"] = change.bytes;
     json.push_back(std::move(group));
   }
-  return json;
+  return observer::document_json("tarn heap growth", kHeapDocumentVersion, TARN_VERSION_STRING,
+                                 {{"seconds", seconds}, {"groups", std::move(json)}});
 }
 
 EarlierCensus read_heap_document(const std::string& path) {
@@ -96,9 +95,9 @@ EarlierCensus read_heap_document(const std::string& path) {
   if (!text) throw UsageError(fmt::format("{} cannot be read: --since takes a file that --save wrote", path));
   try {
     const Json json = Json::parse(*text);
-    if (json.at("format") == kFormat && json.at("version") != kHeapDocumentVersion)
+    if (json.at("schema") == kSchema && json.at("version") != kHeapDocumentVersion)
       throw UsageError(fmt::format("{} is of another version of tarn: save it again with this one", path));
-    if (json.at("format") == kFormat) return earlier_census_of(json);
+    if (json.at("schema") == kSchema) return earlier_census_of(json);
   } catch (const Json::exception&) {  // the same as a file of another kind
   }
   throw UsageError(fmt::format("{} holds no census: --since takes a file that --save wrote", path));

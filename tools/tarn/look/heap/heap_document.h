@@ -14,7 +14,7 @@ inline constexpr int kHeapDocumentVersion = 1;
 Json heap_document(const observer::Snapshot& snapshot, const observer::Census& census,
                    observer::Contents contents);
 
-Json growth_document(const std::vector<observer::Growth>& growth);
+Json heap_growth_document(const std::vector<observer::Growth>& growth, double seconds);
 
 struct EarlierCensus {
   double time = 0;  // seconds since 1970

@@ -81,10 +81,6 @@ std::string notes(const Snapshot& snapshot, const Census& census) {
   return text;
 }
 
-std::string title(const Snapshot& snapshot) {
-  return snapshot.pid == 0 ? snapshot.program : fmt::format("{} {}", snapshot.program, snapshot.pid);
-}
-
 std::size_t class_count(const Census& census) {
   return static_cast<std::size_t>(std::count_if(census.groups.begin(), census.groups.end(),
                                                 [](const CensusGroup& group) { return group.is_class(); }));
@@ -97,7 +93,7 @@ constexpr std::uint64_t kLargestSmall = std::uint64_t{32} << 10;
 
 std::string heap_report(const Snapshot& snapshot, const Census& census, observer::Contents contents,
                         const ReportShape& shape) {
-  std::string text = fmt::format("{}: {} in {} live blocks", title(snapshot), format_bytes(census.bytes),
+  std::string text = fmt::format("{}: {} in {} live blocks", title_of(snapshot), format_bytes(census.bytes),
                                  format_count(census.blocks));
   if (contents == observer::Contents::kLeave)
     text += ", by size: no block was read\n\n";
@@ -111,7 +107,11 @@ std::string heap_report(const Snapshot& snapshot, const Census& census, observer
   return more.empty() ? text : text + "\n" + more;
 }
 
-std::string growth_report(const Snapshot& snapshot, const std::vector<Growth>& growth, double seconds,
+std::string title_of(const Snapshot& snapshot) {
+  return snapshot.pid == 0 ? snapshot.program : fmt::format("{} {}", snapshot.program, snapshot.pid);
+}
+
+std::string growth_report(const std::string& title, const std::vector<Growth>& growth, double seconds,
                           const ReportShape& shape) {
   std::int64_t blocks = 0, bytes = 0;
   for (const Growth& change : growth) {
@@ -131,7 +131,7 @@ std::string growth_report(const Snapshot& snapshot, const std::vector<Growth>& g
          {format_count(change.group.blocks)},
          {kind_cell(change.group, 52 + width_of(in_pool), shape) + in_pool}});
   }
-  return fmt::format("{}: {} in {} blocks, within {}\n\n", title(snapshot),
+  return fmt::format("{}: {} in {} blocks, within {}\n\n", title,
                      signed_text(bytes, format_bytes(std::abs(bytes))),
                      signed_text(blocks, format_count(static_cast<std::uint64_t>(std::abs(blocks)))),
                      format_seconds_left(seconds)) +

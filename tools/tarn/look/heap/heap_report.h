@@ -28,8 +28,12 @@ std::string heap_report(const observer::Snapshot& snapshot, const observer::Cens
                         observer::Contents contents, const ReportShape& shape);
 
 /// \p seconds: between the two censuses
-std::string growth_report(const observer::Snapshot& snapshot, const std::vector<observer::Growth>& growth,
+/// \param title what the censuses are of
+std::string growth_report(const std::string& title, const std::vector<observer::Growth>& growth,
                           double seconds, const ReportShape& shape);
+
+/// "game_server 4711"
+std::string title_of(const observer::Snapshot& snapshot);
 
 // -- The last column: names of classes, as long as the reader's terminal is wide --------------------------
 

@@ -18,7 +18,6 @@
 #include "system/files/output_files.h"
 #include "system/files/usage_error.h"
 #include "system/terminal/terminal.h"
-#include "tarn/version.h"
 
 namespace tarn::tool {
 namespace {
@@ -155,22 +154,20 @@ std::string leak_report(const observer::Snapshot& snapshot, const LeakLooks& loo
 Json leak_document(const observer::Snapshot& snapshot, const LeakLooks& looks, const LeaksByClass& leaks) {
   Json groups = Json::array();
   for (const LeakGroup& group : leaks.groups) groups.push_back(to_json(group));
-  return {{"format", "tarn leaks"},
-          {"version", 1},
-          {"tarn", TARN_VERSION_STRING},
-          {"program", snapshot.program},
-          {"pid", snapshot.pid},
-          {"time", snapshot.time},
-          {"looks", looks.count},
-          {"seconds_between", looks.seconds_between},
-          {"registers_read", looks.has_registers},
-          {"live_blocks", looks.last.live_blocks},
-          {"live_bytes", looks.last.live_bytes},
-          {"unread_bytes", looks.last.unread_bytes},
-          {"sensitive_bytes", looks.last.sensitive_bytes},
-          {"direct", to_json(leaks.direct)},
-          {"indirect", to_json(leaks.indirect)},
-          {"groups", std::move(groups)}};
+  return observer::document_json("tarn leaks", 1, snapshot.library_version,
+                                 {{"program", snapshot.program},
+                                  {"pid", snapshot.pid},
+                                  {"time", snapshot.time},
+                                  {"looks", looks.count},
+                                  {"seconds_between", looks.seconds_between},
+                                  {"registers_read", looks.has_registers},
+                                  {"live_blocks", looks.last.live_blocks},
+                                  {"live_bytes", looks.last.live_bytes},
+                                  {"unread_bytes", looks.last.unread_bytes},
+                                  {"sensitive_bytes", looks.last.sensitive_bytes},
+                                  {"direct", to_json(leaks.direct)},
+                                  {"indirect", to_json(leaks.indirect)},
+                                  {"groups", std::move(groups)}});
 }
 
 // -- The command -----------------------------------------------------------------------------------------

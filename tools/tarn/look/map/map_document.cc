@@ -93,7 +93,6 @@ Json groups_json(const PageMap& map) {
 Json head_json(const PageMap& map, const Snapshot& snapshot, const Residency* residency) {
   Json json = {{"program", snapshot.program},
                {"pid", snapshot.pid},
-               {"library_version", snapshot.library_version},
                {"time", snapshot.time},
                {"page_bytes", snapshot.page_bytes},
                {"chunk_bytes", snapshot.chunk_bytes},
@@ -104,7 +103,7 @@ Json head_json(const PageMap& map, const Snapshot& snapshot, const Residency* re
   json["pinners"] = all_pinners_json(snapshot, residency);
   json["owners"] = names_of_owners(snapshot);
   json["pools"] = names_of_pools(snapshot);
-  return json;
+  return observer::document_json("tarn map", 1, snapshot.library_version, json);
 }
 
 Json span_json(const Span& span, const Residency* residency) {

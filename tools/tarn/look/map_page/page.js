@@ -22,7 +22,7 @@ function header() {
   byId("title").textContent = `Memory of ${data.program}${data.pid ? ` (${data.pid})` : ""}`;
   byId("about").textContent = [
     new Date(data.time * 1000).toISOString().replace("T", " ").replace(/\.\d+Z$/, " UTC"),
-    data.library_version && `tarn ${data.library_version}`,
+    data.library && `tarn ${data.library}`,
     data.is_exact ? "exact: nothing changed while it was read" : "read while the program ran: some cells may be a moment apart",
     !data.is_residency_known && "what is resident is not known (a core file)",
   ]

@@ -12,6 +12,7 @@
 #include "profile/symbols/reader_process.h"
 #include "report/results.h"
 #include "system/terminal/terminal.h"
+#include "tarn/version.h"
 
 namespace tarn::tool {
 namespace {
@@ -39,8 +40,8 @@ std::string look_at_process(const ProcessName& process) {
   for (const observer::PartName& part : observer::kParts) parts[part.key] = look.sheet.of(part.part);
   return observer::json_text({{"pid", process.pid},
                               {"program", process.name},
-                              {"library", look.snapshot.library},
-                              {"library_version", look.snapshot.library_version},
+                              {"library", look.snapshot.library_version},
+                              {"library_file", look.snapshot.library},
                               {"up_seconds", look.up_seconds ? Json(*look.up_seconds) : Json()},
                               {"rss_bytes", look.sheet.rss_bytes},
                               {"parts", parts}});
@@ -131,12 +132,11 @@ std::string notes_of(const Processes& processes, const PsOptions& options) {
 int ps(const PsOptions& options) {
   const Processes processes = look_at_all(options.name);
   if (options.as_json)
-    fmt::print("{}", text_of(Json{{"schema", "tarn-ps"},
-                                  {"schema_version", kSchemaVersion},
-                                  {"processes", processes.looked_at},
-                                  {"sum", sum_of(processes.looked_at)},
-                                  {"not_looked_at", processes.refused},
-                                  {"failed", processes.failed}}));
+    fmt::print("{}", text_of(observer::document_json("tarn ps", kSchemaVersion, TARN_VERSION_STRING,
+                                                     {{"processes", processes.looked_at},
+                                                      {"sum", sum_of(processes.looked_at)},
+                                                      {"not_looked_at", processes.refused},
+                                                      {"failed", processes.failed}})));
   else if (!processes.looked_at.empty())
     fmt::print("{}", table_of(processes, colour_for(STDOUT_FILENO)));
   if (!options.as_json) {

@@ -168,7 +168,7 @@ int top(const TopOptions& options) {
 void add_top_command(CLI::App& app, Invocation& invocation) {
   CLI::App& command =
       add_command(app, "top", "Watch the memory of a running program, in parts that add up to its RSS.",
-                  "tarn top PID|NAME|--core FILE [--interval S] [--once] [--json]",
+                  "tarn top PID|NAME|--core FILE [--interval TIME] [--once] [--json]",
                   "  tarn top game_server\n"
                   "  tarn top 4711 --interval 0.2\n"
                   "  tarn top 4711 --once --interval 5       rates over five seconds, printed\n"
@@ -176,7 +176,8 @@ void add_top_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<TopOptions>();
   add_target(command, options->target);
   const AddedOption interval =
-      add_value(command, "--interval S", options->interval_seconds, "Seconds between two looks (1)");
+      add_value(command, "--interval TIME", options->interval_seconds, "From one look to the next (1s)")
+          .as_seconds();
   add_flag(command, "--once", options->is_once,
            "Print one look; with --interval, two, and the rates between them");
   add_flag(command, "--json", options->as_json, "Print one look as JSON");

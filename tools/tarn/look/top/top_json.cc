@@ -163,12 +163,9 @@ Json watches_json(const Look& look) {
 
 Json top_json(const Look& look) {
   const Snapshot& snapshot = look.snapshot;
-  Json json = {{"schema", "tarn-top"},
-               {"schema_version", kTopSchemaVersion},
-               {"program", snapshot.program},
+  Json json = {{"program", snapshot.program},
                {"pid", snapshot.pid},
-               {"library", snapshot.library},
-               {"library_version", snapshot.library_version},
+               {"library_file", snapshot.library},
                {"time", snapshot.time},
                {"up_seconds", look.up_seconds ? Json(*look.up_seconds) : Json()},
                {"exactness", exactness_json(snapshot.exactness)},
@@ -185,7 +182,7 @@ Json top_json(const Look& look) {
   for (const observer::OptionValue& option : snapshot.options) options[option.key] = option.value;
   json["counters"] = counters;
   json["options"] = options;
-  return json;
+  return observer::document_json("tarn top", kTopSchemaVersion, snapshot.library_version, json);
 }
 
 }  // namespace tarn::tool

@@ -15,17 +15,15 @@
 #include "profile/reports/top_sites.h"
 #include "profile/run/run_to_end.h"
 #include "profile/stacks/json.h"
-#include "profile/taken/profile_documents.h"
-#include "profile/taken/taken_profile.h"
 #include "system/figures/format.h"
 #include "system/files/files.h"
 #include "system/files/usage_error.h"
 #include "system/terminal/terminal.h"
+#include "taken/profile_documents.h"
+#include "taken/taken_profile.h"
 
 namespace tarn::tool {
 namespace {
-
-constexpr std::size_t kRows = 20;
 
 /// What was read of one process at its end.
 struct AtEnd {
@@ -64,12 +62,9 @@ profile::Amount keep_unreachable(const observer::Source& source, observer::Sampl
 }
 
 profile::Suppressions suppressions_of(const RunProfileOptions& options) {
-  std::string all;
-  for (const std::string& file : options.suppression_files) {
-    static_cast<void>(profile::Suppressions::read(file));  // so that a message names the file
-    all += read_file(file).value_or("") + "\n";
-  }
-  return profile::Suppressions::parse(all, "suppressions");
+  profile::Suppressions all;
+  for (const std::string& file : options.suppression_files) all.add(profile::read_list(file), file);
+  return all;
 }
 
 /// A document tells of all stacks, a search for leaks of those that leaked.
@@ -184,8 +179,8 @@ bool tell_leaks(const AllAtEnd& all, const RunProfileOptions& options) {
 
 void tell_profile(const profile::NamedProfile& profile) {
   fmt::print(stderr, "{}",
-             profile::top_sites_text(profile, profile::Measure::kAllocated, kRows,
-                                     columns_of(STDERR_FILENO, kWidthOfText)));
+             top_sites_text(profile, {.measure = profile::Measure::kAllocated,
+                                      .columns = columns_of(STDERR_FILENO, kWidthOfText)}));
 }
 
 /// The profile of all processes: of more than one, each stack begins with its process, "sh (4711)".
@@ -208,8 +203,8 @@ std::unique_ptr<profile::NamedProfile> joined_profile(std::vector<AtEnd>& seen) 
 
 void add_profile_options(CLI::App& command, RunProfileOptions& options) {
   add_value(command, "--profile [BYTES]", options.interval,
-            "When it ends, tell who allocated, from a sample each so many bytes (512K)")
-      .value_may_be_left_out("512K");
+            "When it ends, tell who allocated, from a sample each so many bytes (64K)")
+      .value_may_be_left_out("64K");
   add_flag(command, "--leaks", options.finds_leaks,
            "When it ends, tell which live blocks nothing points to, with the stacks that made them; "
            "then the exit status is 23");
@@ -230,7 +225,7 @@ void check(const RunProfileOptions& options) {
   require_profile_files(options.files);
   try {
     static_cast<void>(suppressions_of(options));
-  } catch (const profile::SuppressionError& error) {
+  } catch (const profile::ListError& error) {
     throw UsageError(error.what());
   }
 }

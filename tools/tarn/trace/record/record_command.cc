@@ -286,7 +286,8 @@ void add_record_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<RecordOptions>();
   add_word(command, "PID|NAME", options->target.name_or_pid, "A running program that uses tarn");
   add_value(command, "-o,--output FILE", options->file, "The trace (calls.trace)");
-  add_value(command, "--for S", options->seconds, "Of a running program: so many seconds, else until Ctrl-C");
+  add_value(command, "--for TIME", options->seconds, "Of a running program: so long, else until Ctrl-C")
+      .as_seconds();
   add_value(command, "--most BYTES", options->most_bytes,
             "So many bytes are written to all files together, then the recording ends (1G)")
       .as_size();

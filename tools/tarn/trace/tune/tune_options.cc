@@ -130,15 +130,17 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
   add_word(command, "TRACE|PID", options.trace_file,
            "A trace of a program's calls, or a process to be recorded first (docs/look/tune.md)")
       .required();
-  add_value(command, "--for S", options.recorded_seconds,
-            "Of a process: record so many seconds, or until Ctrl-C (10)");
+  add_value(command, "--for TIME", options.recorded_seconds,
+            "Of a process: record so long, or until Ctrl-C (10s)")
+      .as_seconds();
   add_value(command, "--out FILE", options.conf_file,
             "Write the settings, for tarn run --conf and TARN_CONF_FILE; a fitted table of size classes "
             "goes beside it");
   add_value(command, "--most-time PERCENT", options.most_time,
             "Most additional time that less memory may cost (5%)");
-  add_value(command, "--program-time SECONDS", options.program_seconds,
-            "The program itself takes so long: --most-time is a share of that, not of its calls alone");
+  add_value(command, "--program-time TIME", options.program_seconds,
+            "The program itself takes so long: --most-time is a share of that, not of its calls alone")
+      .as_seconds();
   add_value(command, "--least peak|mean", options.least,
             "What is to become less: peak, or mean over the calls (peak)");
   add_value(command, "--least-gain PERCENT", options.least_gain,
@@ -153,7 +155,8 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
            "One thread makes all calls, in one order: the same memory each time");
   add_flag(command, "--partial", options.is_partial, "Of a truncated trace, use what is whole");
   add_window_options(command, options.window);
-  add_value(command, "--timeout SECONDS", options.timeout_seconds, "Kill a replay that takes longer (600)");
+  add_value(command, "--timeout TIME", options.timeout_seconds, "Kill a replay that takes longer (600s)")
+      .as_seconds();
   add_value(command, "--json FILE", options.json_file, "Write gains, prices, verdicts and what is proposed");
   add_flag(command, "--quiet", options.is_quiet, "No progress");
 }

@@ -1,4 +1,4 @@
-#include "profile/taken/mapped_modules.h"
+#include "taken/mapped_modules.h"
 
 #include <optional>
 #include <string>

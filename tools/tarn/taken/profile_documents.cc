@@ -1,4 +1,4 @@
-#include "profile/taken/profile_documents.h"
+#include "taken/profile_documents.h"
 
 #include <fmt/format.h>
 

@@ -12,6 +12,9 @@
 
 namespace tarn::tool {
 
+/// Whether the program samples since its start, as its environment said: no block is older.
+bool began_with_program(const observer::Source& source);
+
 /// What was there when a profile began.
 struct ProfileStart {
   observer::Sampling sampling;      // what was sampled before

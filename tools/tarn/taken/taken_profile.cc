@@ -1,4 +1,4 @@
-#include "profile/taken/taken_profile.h"
+#include "taken/taken_profile.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,9 +14,10 @@
 #include "base/options/option_parser.h"
 #include "base/options/option_table.h"
 #include "observer/files/kernel_text.h"
+#include "observer/findings/watches.h"
 #include "observer/process/attached_process.h"
-#include "profile/taken/mapped_modules.h"
 #include "system/files/usage_error.h"
+#include "taken/mapped_modules.h"
 
 namespace tarn::tool {
 namespace {
@@ -126,6 +127,10 @@ profile::ProfileStack stack_since(observer::SampledStack& stack, const StacksBef
   result.samples = stack.samples > was.samples ? stack.samples - was.samples : 0;
   result.allocated_blocks = since(stack.blocks, was.blocks);
   result.allocated_bytes = since(stack.bytes, was.bytes);
+  result.temporary_samples =
+      stack.temporary_samples - std::min(stack.temporary_samples, was.temporary_samples);
+  result.temporary_blocks = since(stack.temporary_blocks, was.temporary_blocks);
+  result.temporary_bytes = since(stack.temporary_bytes, was.temporary_bytes);
   return result;
 }
 
@@ -204,6 +209,12 @@ InputFile open_mapping(const AttachedProcess& process, std::uint64_t start, std:
 
 }  // namespace
 
+bool began_with_program(const observer::Source& source) {
+  const observer::WatchWords words = observer::read_watch_words(source);
+  const std::string& by = words.profile_source;
+  return !words.is_profiled_by_tool && (by == "environment" || by == "TARN_CONF" || by == "TARN_CONF_FILE");
+}
+
 profile::HeapProfile taken_profile(const observer::Source& source, const ProfileStart& start,
                                    observer::Sampling sampling, std::uint64_t interval, double seconds,
                                    BySize by_size) {
@@ -212,6 +223,7 @@ profile::HeapProfile taken_profile(const observer::Source& source, const Profile
   profile::HeapProfile profile;
   profile.interval_bytes = interval;
   profile.program = source.program();
+  profile.library = snapshot.library_version;
   profile.pid = source.pid();
   profile.seconds = seconds;
   profile.lost_samples = (sampling.lost > start.sampling.lost ? sampling.lost - start.sampling.lost : 0);
