@@ -1,4 +1,4 @@
-#include "look/processes/metrics_of_look.h"
+#include "look/metrics/metrics_of_look.h"
 
 #include "snapshot_builder.h"
 #include "support/prelude.h"

@@ -40,6 +40,11 @@ std::optional<ReceivedSignal> SignalWatch::next() {
   return ReceivedSignal{static_cast<int>(info.ssi_signo), info.ssi_code <= 0};
 }
 
+bool SignalWatch::wants_end() {
+  while (const std::optional<ReceivedSignal> signal = next()) wants_end_ |= signal->number != SIGCHLD;
+  return wants_end_;
+}
+
 void SignalWatch::restore_mask() const { sigprocmask(SIG_SETMASK, &original_mask_, nullptr); }
 
 }  // namespace tarn::tool

@@ -31,12 +31,15 @@ class SignalWatch {
   int descriptor() const { return descriptor_; }
   /// The next signal without waiting; nothing if none is pending.
   std::optional<ReceivedSignal> next();
+  /// Whether one has come that ends the tool. Takes all that have come.
+  bool wants_end();
   /// For a child between fork and exec.
   void restore_mask() const;
 
  private:
   sigset_t original_mask_;
   int descriptor_;
+  bool wants_end_ = false;
 };
 
 }  // namespace tarn::tool

@@ -1,15 +1,9 @@
-#include "look/processes/metrics_of_look.h"
-
-#include <fmt/format.h>
+#include "look/metrics/metrics_of_look.h"
 
 #include <algorithm>
 #include <deque>
-#include <memory>
 #include <optional>
 
-#include "commands/commands.h"
-#include "look/processes/observation.h"
-#include "look/processes/target.h"
 #include "observe/figures/metrics_text.h"
 
 namespace tarn::tool {
@@ -132,14 +126,6 @@ void write_parts(core::MetricsWriter& writer, const observer::Sheet& sheet) {
   writer.series().value(sheet.survivors.pinned_bytes);
 }
 
-// -- `tarn metrics` --------------------------------------------------------------------------------------
-
-int metrics(const Target& target) {
-  const std::unique_ptr<observer::Source> source = open_target(target);
-  fmt::print("{}", metrics_of(look_at(*source, nullptr)));
-  return 0;
-}
-
 }  // namespace
 
 std::string metrics_of(const Look& look) {
@@ -168,16 +154,6 @@ std::string metrics_of(const Look& look) {
     write_parts(writer, look.sheet);
   }
   return text;
-}
-
-void add_metrics_command(CLI::App& app, Invocation& invocation) {
-  CLI::App& command = add_command(app, "metrics", "Print a running program's memory as text for Prometheus.",
-                                  "tarn metrics PID|NAME|--core FILE",
-                                  "  tarn metrics game_server\n"
-                                  "  tarn metrics 4711 > /var/lib/node_exporter/game_server.prom\n");
-  auto target = std::make_shared<Target>();
-  add_target(command, *target);
-  on_call(command, invocation, target, metrics);
 }
 
 }  // namespace tarn::tool
