@@ -77,6 +77,7 @@ class HostileProgram(ToolTest):
                           ["leaks", pid, "--wait", 0], ["leaks", pid, "--wait", 0, "--json"], ["map", pid],
                           ["map", pid, "--json"], ["map", pid, "--html", self.scratch / "map.html"],
                           ["doctor", pid], ["doctor", pid, "--json"], ["metrics", pid],
+                          ["watch", pid, "--count", 1], ["watch", pid, "--count", 1, "--json"],
                           ["profile", pid, "--for", 0.2, "--interval", 1, *outputs],
                           ["profile", pid, "--for", 0.2, "--interval", 1, "--json"],
                           ["record", pid, "--for", 0.1, "-o", self.scratch / "calls.trace"]):

@@ -57,7 +57,7 @@ class Help(CommandTest):
         pages = [self.tarn("--help").stdout]
         pages += [self.tarn("help", command).stdout
                   for command in ("run", "compare", "bench", "classes", "options", "ps", "top", "map",
-                                  "heap", "leaks", "doctor", "metrics", "replay", "tune")]
+                                  "heap", "leaks", "doctor", "watch", "metrics", "replay", "tune")]
         text = ("\n" + "=" * 80 + "\n").join(pages)
         if os.environ.get("TARN_TEST_UPDATE_GOLDEN"):
             with open(GOLDEN, "w", encoding="utf-8") as file:

@@ -31,10 +31,10 @@ constexpr int kUsageStatus = 2;
 
 /// In the order of the help.
 constexpr AddCommand* kCommands[] = {
-    add_run_command,    add_compare_command, add_bench_command,   add_classes_command,   add_options_command,
-    add_heap_command,   add_leaks_command,   add_map_command,     add_doctor_command,    add_ps_command,
-    add_top_command,    add_metrics_command, add_profile_command, add_diff_command,      add_guard_command,
-    add_record_command, add_replay_command,  add_tune_command,    add_completion_command};
+    add_run_command,   add_compare_command, add_bench_command,   add_classes_command, add_options_command,
+    add_heap_command,  add_leaks_command,   add_map_command,     add_doctor_command,  add_ps_command,
+    add_top_command,   add_watch_command,   add_metrics_command, add_profile_command, add_diff_command,
+    add_guard_command, add_record_command,  add_replay_command,  add_tune_command,    add_completion_command};
 
 /// `tarn help X` is `tarn X --help`, and `tarn` alone asks for help too.
 Words without_help_command(Words words) {
@@ -89,8 +89,8 @@ void require_nothing_before_mark(const CLI::App& app) {
 
 /// Whether the command reads somebody else's process or dump, where all may be forged, or hang.
 bool looks_outside(const CLI::App& app, const Invocation& invocation) {
-  constexpr std::array kNames = {"heap", "leaks",   "map",     "doctor", "ps",
-                                 "top",  "metrics", "profile", "record"};
+  constexpr std::array kNames = {"heap", "leaks", "map",     "doctor",  "ps",
+                                 "top",  "watch", "metrics", "profile", "record"};
   return invocation.program.empty() && std::any_of(kNames.begin(), kNames.end(), [&](const char* name) {
            return app.got_subcommand(name);
          });

@@ -30,6 +30,8 @@ bool is_reader_left() {
   return ended == 0;
 }
 
+std::string words_of_end(int number) { return fmt::format("process {} has ended", number); }
+
 }  // namespace
 
 FollowedProgram::FollowedProgram(const Target& target)
@@ -42,12 +44,17 @@ FollowedProgram::FollowedProgram(const Target& target)
 /// \why the process is asked for after it was opened: while it runs, no other one has its number
 std::string FollowedProgram::look_in_reader(const Tell& tell) const {
   const std::unique_ptr<observer::Source> source = open_target(target_);
-  pollfd end{process_.get(), POLLIN, 0};
-  if (poll(&end, 1, 0) != 0) throw observer::ObserveError(fmt::format("process {} has ended", number_));
+  if (has_ended()) throw observer::ObserveError(words_of_end(number_));
   return tell(look_at(*source, nullptr));
 }
 
+bool FollowedProgram::has_ended() const {
+  pollfd end{process_.get(), POLLIN, 0};
+  return poll(&end, 1, 0) != 0;
+}
+
 FollowedProgram::Answer FollowedProgram::look(const Tell& tell) const {
+  if (has_ended()) return {false, words_of_end(number_)};
   if (is_reader_left()) return {false, "a file system that holds the program's files does not answer"};
   // The reader writes an empty line, the text, and an empty line; or a line that says what went wrong.
   profile::ReaderProcess reader([&](const auto& write) {

@@ -31,6 +31,9 @@ class FollowedProgram {
   /// \throws observer::ObserveError where a process of that number cannot be looked at: that stays so
   Answer first_look(const Tell& tell) const;
 
+  /// Whether the process of that number is no more; a name may come back.
+  bool has_ended() const;
+
  private:
   std::string look_in_reader(const Tell& tell) const;
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "commands/commands.h"
+#include "look/processes/memory_of_look.h"
 #include "look/processes/observation.h"
 #include "look/processes/processes.h"
 #include "look/processes/screen_text.h"
@@ -36,15 +37,9 @@ std::string look_at_process(const ProcessName& process) {
   const auto source = observer::open_process(process.pid);
   if (!observer::locate(*source)) return observer::json_text(nullptr);
   const Look look = look_at(*source, nullptr);
-  Json parts = Json::object();
-  for (const observer::PartName& part : observer::kParts) parts[part.key] = look.sheet.of(part.part);
-  return observer::json_text({{"pid", process.pid},
-                              {"program", process.name},
-                              {"library", look.snapshot.library_version},
-                              {"library_file", look.snapshot.library},
-                              {"up_seconds", look.up_seconds ? Json(*look.up_seconds) : Json()},
-                              {"rss_bytes", look.sheet.rss_bytes},
-                              {"parts", parts}});
+  Json memory = memory_json(look);
+  memory["program"] = process.name;
+  return observer::json_text(memory);
 }
 
 Processes look_at_all(const std::string& name) {
@@ -63,35 +58,17 @@ Processes look_at_all(const std::string& name) {
   return processes;
 }
 
-std::uint64_t part_of(const Json& process, const char* key) {
-  return process.at("parts").at(key).get<std::uint64_t>();
-}
-
 Json sum_of(const std::vector<Json>& processes) {
   Json sum = {{"processes", processes.size()}, {"rss_bytes", 0u}, {"parts", Json::object()}};
   for (const observer::PartName& part : observer::kParts) {
     std::uint64_t bytes = 0;
-    for (const Json& process : processes) bytes += part_of(process, part.key.data());
+    for (const Json& process : processes) bytes += bytes_of(process, part.key);
     sum["parts"][part.key] = bytes;
   }
   std::uint64_t rss = 0;
-  for (const Json& process : processes) rss += process.at("rss_bytes").get<std::uint64_t>();
+  for (const Json& process : processes) rss += bytes_of(process, "rss");
   sum["rss_bytes"] = rss;
   return sum;
-}
-
-std::vector<Cell> memory_cells(const Json& process) {
-  const auto sum = [&](std::initializer_list<const char*> keys) {
-    std::uint64_t bytes = 0;
-    for (const char* key : keys) bytes += part_of(process, key);
-    return Cell{short_bytes(bytes)};
-  };
-  return {{short_bytes(process.at("rss_bytes").get<std::uint64_t>()), Style::kHeading},
-          sum({"live", "rounding"}),
-          sum({"cached", "depot"}),
-          sum({"free_in_slabs", "free_pages"}),
-          sum({"metadata"}),
-          sum({"other"})};
 }
 
 void add_row(Table& table, std::vector<Cell> names, const Json& memory) {
@@ -100,8 +77,9 @@ void add_row(Table& table, std::vector<Cell> names, const Json& memory) {
 }
 
 std::string table_of(const Processes& processes, Colour colour) {
-  Table table(
-      {"PID", {"program", Alignment::kLeft}, "up", "RSS", "live", "cached", "free", "metadata", "not tarn"});
+  std::vector<Column> columns = {"PID", {"program", Alignment::kLeft}, "up"};
+  columns.insert(columns.end(), std::begin(kMemoryTitles), std::end(kMemoryTitles));
+  Table table(columns);
   for (const Json& process : processes.looked_at) {
     const Json& up = process.at("up_seconds");
     add_row(table,

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "system/figures/clock.h"
+#include "system/processes/guard.h"
 
 namespace tarn::tool {
 namespace {
@@ -93,6 +94,7 @@ StartedChild start_child(const RunRequest& request, const SignalWatch& signals) 
   if (child.pid == 0) {
     if (is_captured) redirect_streams(request, output, errors);
     signals.restore_mask();
+    restore_memory_limit();
     become_program(arguments.data(), environment.data(), report.write_end.get());
   }
   report.write_end.reset();
