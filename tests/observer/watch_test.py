@@ -49,7 +49,7 @@ class Watch(ToolTest):
         target = self.start_target()
         look = json.loads(self.tarn("watch", target.pid, "--count", 1, "--json").stdout)
         process = self.json_of("ps", self.name)["processes"][0]
-        self.assertEqual(look.keys() - process.keys(), {"time", "is_up", "above"})
+        self.assertEqual(look.keys() - process.keys(), {"schema", "version", "time", "is_up", "above"})
         self.assertEqual((look["pid"], look["program"], look["is_up"]), (target.pid, self.name, True))
         self.assertEqual(look["parts"]["live"], process["parts"]["live"])
 

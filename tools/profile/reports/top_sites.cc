@@ -28,9 +28,7 @@ struct Row {
   std::string bytes, blocks, share, error, name, place, pool;
 };
 
-std::string place_of(const Site& site) {
-  const Frame& frame = site.frame;
-  if (!site.type.empty()) return {};
+std::string place_of(const Frame& frame) {
   const std::string file = frame.file.substr(frame.file.rfind('/') + 1);
   return frame.line == 0 ? file : fmt::format("{}:{}", file, frame.line);
 }
@@ -74,8 +72,10 @@ std::string error_in_words(double samples) {
 
 std::string name_in_row(const Site& site, const TableShape& shape) {
   if (!site.type.empty()) return site.type;
-  const std::string name = name_of(site.frame.function, shape.names);
-  return shape.row_of == RowOf::kType && !name.starts_with("[") ? "no type: " + name : name;
+  Frame frame = site.frame;
+  frame.function = name_of(frame.function, shape.names);
+  if (shape.row_of == RowOf::kSite) return frame.function;
+  return (frame.function.starts_with("[") ? "" : "no type: ") + frame_in_words(frame);
 }
 
 Row row_of(const Site& site, const TableShape& shape, double total) {
@@ -84,7 +84,7 @@ Row row_of(const Site& site, const TableShape& shape, double total) {
           observer::share_in_words(site.amount.bytes, total),
           error_in_words(site.amount.samples),
           name_in_row(site, shape),
-          place_of(site),
+          shape.row_of == RowOf::kSite ? place_of(site.frame) : "",
           site.pool};
 }
 
