@@ -10,7 +10,7 @@
 #include "observer/memory_file.h"
 #include "observer/text/json_text.h"
 #include "observer/text/printable.h"
-#include "profile/stacks/function_name.h"
+#include "profile/names/function_name.h"
 #include "profile/symbols/jit_names.h"
 
 namespace tarn::fuzz {

@@ -165,8 +165,16 @@ class Profile(ToolTest):
         text = self.tarn("heap", server.pid).stdout
         self.assertGreater(float(re.search(r"the type is known of ([0-9.]+) %", text).group(1)), 80, text)
         for type_name in ("std::string", "shop::Item", "hash node of std::pair<int const, shop::Order>",
-                          "tree node of std::pair<std::string const, shop::Price>", "shared shop::Session"):
+                          "tree node of std::pair<std::string const, shop::Price>", "shared shop::Session",
+                          "shop::Visitor"):
             self.assertIn(type_name, text)
+
+    def test_the_peak_outlives_the_program(self):
+        busy = self.busy(3)
+        run = self.tarn("profile", busy.pid, "--for", "60s", "--interval", "16K", "--peak")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("the process ended", run.stderr)
+        self.assertIn("medium_site", run.stdout)
 
     def test_the_interval_fits_the_program(self):
         busy = self.busy(60)
@@ -192,12 +200,19 @@ class Diff(ToolTest):
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertRegex(run.stdout, r"\+48\.8 KiB +\+5,000  app::Cache::add \(a\.cc:14\)")
         self.assertNotIn("zmalloc", run.stdout)
+        self.assertEqual(run.stdout.count("Cache::add"), 1, "its line has changed, and is no row of its own")
         by_lines = json.loads(self.tarn("diff", before, after, "--by-lines", "--json").stdout)
         self.assertEqual(len(by_lines["stacks"]), 4)
         self.assertEqual(by_lines["schema"], "tarn profile growth")
 
     def test_what_cannot_be_compared_is_one_line(self):
         profile = self.write("profile.json", [])
+        busy = self.start_program(BUSY, 60, says="ready\n")
+        for words, says in ((("profile", busy.pid, "--for", "300ms", "--json", "--tree"), "--tree"),
+                            (("profile", busy.pid, "--skip", self.scratch / "missing"), "cannot be read")):
+            run = self.tarn(*words)
+            self.assertNotEqual(run.returncode, 0)
+            self.assertIn(says, run.stderr)
         damaged = self.write("damaged.json", [])
         damaged.write_text(damaged.read_text().replace('"stacks"', '"stocks"'))
         for other, says in ((self.scratch / "nowhere.json", "cannot be read"),

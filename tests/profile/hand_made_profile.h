@@ -19,6 +19,7 @@ inline ProfileStack make_stack(std::vector<std::uint64_t> addresses, double live
   stack.allocated_bytes = 2 * live_bytes;
   stack.live_blocks = live_blocks;
   stack.live_bytes = live_bytes;
+  stack.live_squares = live_bytes * live_bytes;
   return stack;
 }
 

@@ -4,8 +4,8 @@
 
 #include "hand_made_profile.h"
 #include "observer/text/words.h"
+#include "profile/names/function_name.h"
 #include "profile/stacks/element_type.h"
-#include "profile/stacks/function_name.h"
 #include "support/prelude.h"
 
 namespace tarn::profile {
@@ -165,8 +165,8 @@ TEST(FunctionName, AProgramsFormsOfMallocAreWrappers) {
        {"zmalloc", "zrealloc_usable", "sqlite3Realloc", "xstrdup", "app::Arena::allocate(unsigned long)",
         "g_malloc0", "ngx_palloc", "Util::ReAllocate<int>(int*)"})
     EXPECT_TRUE(is_wrapper(name)) << name;
-  for (const char* const name :
-       {"main", "app::alloc::make()", "sdsnew", "std::vector<app::Alloc>::push_back(app::Alloc)"})
+  for (const char* const name : {"main", "app::alloc::make()", "sdsnew", "globalLock", "localLocale",
+                                 "app::initialLocation()", "std::vector<app::Alloc>::push_back(app::Alloc)"})
     EXPECT_FALSE(is_wrapper(name)) << name;
 }
 
@@ -181,6 +181,8 @@ TEST(FunctionName, ForARowIsWithoutParametersAndLongArguments) {
   EXPECT_EQ(short_name("main"), "main");
   EXPECT_EQ(short_name("app::(anonymous namespace)::f(int)"), "app::f");
   EXPECT_EQ(short_name("libx.so+0x12"), "libx.so+0x12");
+  EXPECT_EQ(short_name("JS:*render /srv/app/view.js:10:5"), "JS:*render /srv/app/view.js:10:5");
+  EXPECT_EQ(short_name("__1"), "__1");
   EXPECT_EQ(short_name("[allocated before the profile was switched on]"),
             "[allocated before the profile was switched on]");
   EXPECT_EQ(short_name("main.(*Server).Serve"), "main.(*Server).Serve");
@@ -194,7 +196,14 @@ TEST(TypeName, IsWithoutWhatTheStandardAdds) {
                         "std::allocator<char> >, std::less<int>, std::allocator<int> >"),
             "std::map<int, std::string>");
   EXPECT_EQ(simple_type("unsigned long"), "unsigned long");
-  EXPECT_EQ(simple_type("A<B<"), "A<B>") << "any text is one";
+  EXPECT_EQ(simple_type("A<B<"), "A<B<>>") << "any text is one";
+}
+
+TEST(TypeName, IsThatOfAConstructor) {
+  EXPECT_EQ(class_constructed_by("app::Node::Node(int)"), "app::Node");
+  EXPECT_EQ(class_constructed_by("app::Map<int, a::B>::Map()"), "app::Map<int, a::B>");
+  EXPECT_EQ(class_constructed_by("app::Node::make()"), "");
+  EXPECT_EQ(class_constructed_by("main"), "");
 }
 
 TEST(ElementType, IsWhatTheAllocatorIsOf) {
@@ -237,10 +246,18 @@ TEST(ElementType, OfAStackIsTheInnermostBeforeTheProgramsFunction) {
                  program = make_location({function("app::read()")}),
                  nodes = make_location({function("std::vector<app::Node>::resize(unsigned long)")});
   ElementTypes types;
-  EXPECT_EQ(types.of({&operator_new, &characters, &string, &program}), "std::string");
-  EXPECT_EQ(types.of({&operator_new, &characters, &program, &string}), "char");
-  EXPECT_EQ(types.of({&operator_new, &program, &nodes}), "");
-  EXPECT_EQ(types.of({&operator_new, &nodes, &program}), "app::Node");
+  EXPECT_EQ(types.of({&operator_new, &characters, &string, &program}, 1), "std::string");
+  EXPECT_EQ(types.of({&operator_new, &characters, &program, &string}, 1), "char");
+  EXPECT_EQ(types.of({&operator_new, &program, &nodes}, 1), "");
+  EXPECT_EQ(types.of({&operator_new, &nodes, &program}, 1), "app::Node");
+  Frame making = function("app::open()");
+  making.makes = "app::Session<std::allocator<int> >";
+  const Location makes = make_location({making}), wraps = make_location({function("zmalloc")});
+  EXPECT_EQ(types.of({&operator_new, &makes}, 1), "app::Session<std::allocator<int>>");
+  EXPECT_EQ(types.of({&operator_new, &wraps, &makes}, 1), "") << "another call of the function's";
+  EXPECT_EQ(types.of({&makes, &program}, 0), "");
+  const Location stripped = make_location({function("libtarn.so.0.3+0x12")});
+  EXPECT_EQ(types.of({&stripped, &nodes, &program}, 1), "app::Node");
 }
 
 TEST(ElementType, AnyTextHasOneOrNone) {

@@ -77,7 +77,7 @@ TEST(Growth, TheGreatestComesFirstAndShrinkageLast) {
       test::named({make_stack({1}, 1, 100), make_stack({2}, 1, 500), make_stack({3}, 1, 7)});
   const NamedProfile after =
       test::named({make_stack({1}, 2, 200), make_stack({3}, 1, 7), make_stack({4}, 9, 900)});
-  const std::vector<StackGrowth> growth = growth_between(stacks_of(before), stacks_of(after));
+  const std::vector<StackGrowth> growth = growth_between(before, after);
   ASSERT_EQ(growth.size(), 3u);
   EXPECT_EQ(growth[0].frames[0].function, "0x4");
   EXPECT_EQ(growth[0].bytes(), 900);
@@ -93,12 +93,12 @@ TEST(Growth, TheGreatestComesFirstAndShrinkageLast) {
 TEST(Growth, OneStackInTwoPoolsIsTwo) {
   const NamedProfile before = test::named({make_stack({1}, 1, 100, "heap 1")});
   const NamedProfile after = test::named({make_stack({1}, 1, 100, "heap 2")});
-  EXPECT_EQ(growth_between(stacks_of(before), stacks_of(after)).size(), 2u);
+  EXPECT_EQ(growth_between(before, after).size(), 2u);
 }
 
 TEST(Growth, OfAProfileToItselfIsNothing) {
   const NamedProfile profile = test::named(test::make_mixed_profile());
-  EXPECT_TRUE(growth_between(stacks_of(profile), stacks_of(profile)).empty());
+  EXPECT_TRUE(growth_between(profile, profile).empty());
 }
 
 std::string error_of(const std::string& text) {
@@ -177,10 +177,13 @@ TEST(TopSites, StacksOfOneSiteAreAddedUp) {
 TEST(TopSites, SamplesTellTheError) {
   HeapProfile raw = test::make_mixed_profile();
   raw.interval_bytes = 4096;
-  raw.stacks[0].live_samples = 400;
+  raw.stacks[0].live_squares = 4096.0 * 4096 / 400;
   const std::string text = top_sites_text(test::named(raw));
   EXPECT_NE(text.find("72.4 %     ±5 %  0x101"), std::string::npos) << text;
   EXPECT_NE(text.find("±100 %  0x102"), std::string::npos) << text;
+  raw.first_interval_bytes = 65536;
+  const std::string allocated = top_sites_text(test::named(raw), {.measure = Measure::kAllocated});
+  EXPECT_NE(allocated.find("≥71 %  0x101"), std::string::npos) << allocated;
 }
 
 TEST(TopSites, TypesThatAreNotKnownAreTheirSites) {

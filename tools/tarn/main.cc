@@ -45,23 +45,6 @@ Words without_help_command(Words words) {
   return words;
 }
 
-Words names_of_commands(const CLI::App& app) {
-  Words names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(command->get_name());
-  return names;
-}
-
-/// With their dashes: "--for", "-o".
-Words names_of_options(const CLI::App& command) {
-  Words names;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
-  }
-  return names;
-}
-
 void require_known_command(const CLI::App& app, const Words& words) {
   if (words.empty() || words.front().starts_with("-")) return;
   const auto named =
@@ -89,7 +72,7 @@ void require_nothing_before_mark(const CLI::App& app) {
 
 /// Whether the command reads somebody else's process or dump, where all may be forged, or hang.
 bool looks_outside(const CLI::App& app, const Invocation& invocation) {
-  constexpr std::array kNames = {"heap", "leaks", "map",     "doctor",  "ps",
+  constexpr std::array kNames = {"heap", "leaks", "map",     "doctor",  "ps",    "diff",
                                  "top",  "watch", "metrics", "profile", "record"};
   return invocation.program.empty() && std::any_of(kNames.begin(), kNames.end(), [&](const char* name) {
            return app.got_subcommand(name);

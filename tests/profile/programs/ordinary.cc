@@ -29,12 +29,20 @@ struct Price {
 struct Session {
   char buffer[200] = {};
 };
+/// Made by new, and kept in a list of its own.
+struct Visitor {
+  explicit Visitor(Visitor* behind) : next(behind) {}
+
+  Visitor* next;
+  char name[120] = {};
+};
 
 struct Shop {
   std::unordered_map<int, Order> orders;
   std::map<std::string, Price> prices;
   std::list<std::shared_ptr<Session>> sessions;
   std::vector<std::unique_ptr<Session>> idle;
+  Visitor* visitors = nullptr;
 
   void take_order(int number) {
     Order& order = orders[number];
@@ -47,6 +55,7 @@ struct Shop {
     if (sessions.size() > 2'000) sessions.pop_front();
     idle.push_back(std::make_unique<Session>());
     if (idle.size() > 1'000) idle.erase(idle.begin());
+    visitors = new Visitor(visitors);
   }
 };
 

@@ -40,6 +40,12 @@ std::uint64_t SamplingWords::interval() const {
 
 std::uint64_t SamplingWords::switches() const { return number(layout_.root("watch"), "watch.generation"); }
 
+void SamplingWords::require_temporary() const {
+  if (!layout_.find_field("stack.brief_samples"))
+    throw ObserveError(fmt::format("tarn {} in {} does not tell how long blocks lived: it is too old",
+                                   layout_.version(), source_.program()));
+}
+
 bool SamplingWords::can_be_read() const {
   return read_number(source_, layout_.root("watch"), layout_.field("watch.generation")).has_value();
 }

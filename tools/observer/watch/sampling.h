@@ -69,6 +69,8 @@ class SamplingWords {
   std::uint64_t interval() const;
   /// How often it was switched.
   std::uint64_t switches() const;
+  /// \throws ObserveError where the library does not tell temporary blocks.
+  void require_temporary() const;
   /// Whether the program's memory is still there.
   bool can_be_read() const;
   /// Whether a call of the program has noticed the last switch.

@@ -16,10 +16,15 @@ std::string file_and_line(const Frame& frame) {
   return fmt::format("{}:{}", frame.file.substr(frame.file.rfind('/') + 1), frame.line);
 }
 
-/// The part of the whole that a node has, of live or of allocated bytes: whichever is more.
-double share_of(const CallNode& node, const CallNode& root) {
+/// The part of the whole that a node has, of bytes or blocks by a measure that is shown: whichever is most.
+double share_of(const CallNode& node, const CallNode& root, const std::vector<Measure>& shown) {
   const auto part = [](double some, double all) { return all > 0 ? some / all : 0; };
-  return std::max(part(node.live.bytes, root.live.bytes), part(node.allocated.bytes, root.allocated.bytes));
+  double most = 0;
+  for (const Measure measure : shown) {
+    const Amount &own = node.of(measure), &all = root.of(measure);
+    most = std::max({most, part(own.bytes, all.bytes), part(own.blocks, all.blocks)});
+  }
+  return most;
 }
 
 class TreeBuilder {
@@ -53,9 +58,10 @@ class TreeBuilder {
 
 /// Which nodes are the `most` greatest. Of equal ones the first is, so that a parent, which has no less than
 /// its child and stands before it, is kept whenever the child is.
-std::vector<bool> greatest(const std::vector<CallNode>& nodes, std::size_t most) {
+std::vector<bool> greatest(const std::vector<CallNode>& nodes, std::size_t most,
+                           const std::vector<Measure>& shown) {
   std::vector<std::pair<double, std::size_t>> order;
-  for (std::size_t i = 0; i < nodes.size(); ++i) order.emplace_back(-share_of(nodes[i], nodes[0]), i);
+  for (std::size_t i = 0; i < nodes.size(); ++i) order.emplace_back(-share_of(nodes[i], nodes[0], shown), i);
   std::sort(order.begin(), order.end());
   std::vector<bool> are_kept(nodes.size(), false);
   for (std::size_t i = 0; i < std::min(most, order.size()); ++i) are_kept[order[i].second] = true;
@@ -63,9 +69,10 @@ std::vector<bool> greatest(const std::vector<CallNode>& nodes, std::size_t most)
   return are_kept;
 }
 
-std::vector<CallNode> greatest_of(std::vector<CallNode> nodes, std::size_t most_nodes) {
+std::vector<CallNode> greatest_of(std::vector<CallNode> nodes, std::size_t most_nodes,
+                                  const std::vector<Measure>& shown) {
   std::vector<CallNode> kept;
-  const std::vector<bool> are_kept = greatest(nodes, most_nodes);
+  const std::vector<bool> are_kept = greatest(nodes, most_nodes, shown);
   std::vector<std::size_t> new_number(nodes.size(), 0);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (!are_kept[i]) continue;
@@ -78,14 +85,15 @@ std::vector<CallNode> greatest_of(std::vector<CallNode> nodes, std::size_t most_
 
 }  // namespace
 
-std::vector<CallNode> call_tree_of(const NamedProfile& profile, std::size_t most_nodes) {
+std::vector<CallNode> call_tree_of(const NamedProfile& profile, std::size_t most_nodes,
+                                   const std::vector<Measure>& shown) {
   TreeBuilder tree("all");
   for (const NamedStack& stack : profile.stacks()) tree.add(stack, outermost_first(stack));
-  return greatest_of(tree.take(), most_nodes);
+  return greatest_of(tree.take(), most_nodes, shown);
 }
 
 std::vector<CallNode> callers_tree_of(const NamedProfile& profile, const std::string& pattern,
-                                      std::size_t most_nodes) {
+                                      std::size_t most_nodes, const std::vector<Measure>& shown) {
   TreeBuilder tree("callers of " + pattern);
   for (const NamedStack& stack : profile.stacks()) {
     std::vector<Frame> frames = stack.frames();
@@ -95,7 +103,7 @@ std::vector<CallNode> callers_tree_of(const NamedProfile& profile, const std::st
     frames.erase(frames.begin(), found);
     tree.add(stack, frames);
   }
-  return greatest_of(tree.take(), most_nodes);
+  return greatest_of(tree.take(), most_nodes, shown);
 }
 
 }  // namespace tarn::profile

@@ -19,12 +19,16 @@ struct CallNode : Amounts {
   FrameRole role = FrameRole::kProgram;
 };
 
-/// \param most_nodes of the tree; the smallest are left out
-std::vector<CallNode> call_tree_of(const NamedProfile& profile, std::size_t most_nodes);
+inline const std::vector<Measure> kEachMeasure = {Measure::kLive, Measure::kAllocated, Measure::kTemporary};
+
+/// \param most_nodes of the tree; the smallest by each measure that is shown are left out
+std::vector<CallNode> call_tree_of(const NamedProfile& profile, std::size_t most_nodes,
+                                   const std::vector<Measure>& shown = kEachMeasure);
 
 /// The other way: below the root the functions that a pattern (suppressions.h) is found in, and below each
 /// its callers. Of a stack the innermost such function counts; without one it is in no node.
 std::vector<CallNode> callers_tree_of(const NamedProfile& profile, const std::string& pattern,
-                                      std::size_t most_nodes);
+                                      std::size_t most_nodes,
+                                      const std::vector<Measure>& shown = kEachMeasure);
 
 }  // namespace tarn::profile

@@ -6,7 +6,7 @@
 
 #include "observer/text/printable.h"
 #include "observer/text/words.h"
-#include "profile/stacks/function_name.h"
+#include "profile/names/function_name.h"
 
 namespace tarn::profile {
 namespace {
@@ -25,7 +25,7 @@ class TreeText {
   }
 
   std::string take() {
-    add(0, 0);
+    add_all();
     return std::move(text_);
   }
 
@@ -33,15 +33,22 @@ class TreeText {
   double bytes_of(std::size_t node) const { return nodes_[node].of(measure_).bytes; }
 
   /// A call, the calls that are all of it, and then those that it has several of.
-  void add(std::size_t node, std::size_t indent) {
-    add_line(fmt::format("{:>9}  {:>7}  ", observer::short_bytes(bytes_of(node)),
-                         observer::share_in_words(bytes_of(node), bytes_of(0))),
-             node, indent);
-    while (children_[node].size() == 1 && bytes_of(children_[node][0]) >= kNearlyAll * bytes_of(node)) {
-      node = children_[node][0];
-      add_line(std::string(9 + 2 + 7 + 2, ' '), node, indent);
+  void add_all() {
+    std::vector<std::pair<std::size_t, std::size_t>> left{
+        {0, 0}};  // nodes and their indents, the next one last
+    while (!left.empty()) {
+      auto [node, indent] = left.back();
+      left.pop_back();
+      add_line(fmt::format("{:>9}  {:>7}  ", observer::short_bytes(bytes_of(node)),
+                           observer::share_in_words(bytes_of(node), bytes_of(0))),
+               node, indent);
+      while (children_[node].size() == 1 && bytes_of(children_[node][0]) >= kNearlyAll * bytes_of(node)) {
+        node = children_[node][0];
+        add_line(std::string(9 + 2 + 7 + 2, ' '), node, indent);
+      }
+      for (auto child = children_[node].rbegin(); child != children_[node].rend(); ++child)
+        left.emplace_back(*child, std::min(indent + 2, kDeepestIndent));
     }
-    for (const std::size_t child : children_[node]) add(child, std::min(indent + 2, kDeepestIndent));
   }
 
   void add_line(std::string line, std::size_t node, std::size_t indent) {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "profile/documents/call_tree.h"
-#include "profile/stacks/function_name.h"
+#include "profile/names/function_name.h"
 
 namespace tarn::profile {
 

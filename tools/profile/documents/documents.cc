@@ -9,7 +9,7 @@
 #include "flame_page_assets.h"
 #include "observer/text/printable.h"
 #include "profile/documents/call_tree.h"
-#include "profile/stacks/function_name.h"
+#include "profile/names/function_name.h"
 
 namespace tarn::profile {
 namespace {

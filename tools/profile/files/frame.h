@@ -19,6 +19,7 @@ struct Frame {
   unsigned line = 0;          // 0 = not known
   bool is_inlined = false;
   FrameRole role = FrameRole::kProgram;
+  std::string makes = {};  // the class whose constructor begins behind this call, as behind that of `new`; ""
 
   bool operator==(const Frame&) const = default;
 };

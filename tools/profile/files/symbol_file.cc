@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "profile/files/plain_sections.h"
+#include "profile/names/function_name.h"
 
 namespace tarn::profile {
 namespace {
@@ -93,6 +94,44 @@ std::vector<Dwarf_Die> functions_around(Dwarf_Die function, std::uint64_t addres
   return around;
 }
 
+// -- What a call of `new` makes: the constructor behind it ------------------------------------------------
+
+/// So far behind the call a constructor that was inlined begins, or the call of one returns.
+constexpr std::uint64_t kBytesBehind = 96;
+
+/// Where an inlined function begins, or a call returns; 0: it is neither, or not known.
+std::uint64_t place_of(Dwarf_Die& die) {
+  Dwarf_Attribute attribute;
+  Dwarf_Addr address = 0;
+  switch (dwarf_tag(&die)) {
+    case DW_TAG_inlined_subroutine: {
+      Dwarf_Addr base = 0, start = 0, end = 0, first = UINT64_MAX;
+      for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &start, &end)) > 0;)
+        first = std::min(first, start);
+      return first == UINT64_MAX ? 0 : first;
+    }
+    case DW_TAG_call_site:
+    case DW_TAG_GNU_call_site:
+      for (const unsigned name : {DW_AT_call_return_pc, DW_AT_low_pc})
+        if (dwarf_attr(&die, name, &attribute) != nullptr && dwarf_formaddr(&attribute, &address) == 0)
+          return address;
+      return 0;
+    default:
+      return 0;
+  }
+}
+
+/// The function that was inlined or called there.
+std::string function_used_by(Dwarf_Die& die) {
+  if (dwarf_tag(&die) == DW_TAG_inlined_subroutine) return function_of(die);
+  Dwarf_Attribute attribute;
+  Dwarf_Die origin;
+  for (const unsigned name : {DW_AT_call_origin, DW_AT_abstract_origin})
+    if (dwarf_attr(&die, name, &attribute) != nullptr && dwarf_formref_die(&attribute, &origin) != nullptr)
+      return function_of(origin);
+  return {};
+}
+
 constexpr std::uint64_t kPageMask = 4095;
 
 /// Calls visit(segment) for each segment that is loaded.
@@ -171,6 +210,29 @@ DebugFrames::DieRange* DebugFrames::find(Ranges& ranges, std::uint64_t address) 
   return behind != ranges.begin() && address < behind[-1].end ? &behind[-1] : nullptr;
 }
 
+std::string DebugFrames::class_made_behind(Dwarf_Die scope, std::uint64_t address, unsigned line) {
+  std::string made;
+  std::uint64_t nearest = kBytesBehind;
+  std::vector<Dwarf_Die> scopes{scope};
+  for (int depth = 0; !scopes.empty() && depth < kDeepestScope; ++depth) {
+    Dwarf_Die parent = scopes.back();
+    scopes.pop_back();
+    for_each_child(parent, [&](Dwarf_Die& child) {
+      const int tag = dwarf_tag(&child);
+      if (is_scope(tag) && tag != DW_TAG_inlined_subroutine) scopes.push_back(child);
+      const std::uint64_t behind = place_of(child) - address - 1;
+      if (behind >= nearest) return true;
+      if (tag == DW_TAG_inlined_subroutine && number_of(child, DW_AT_call_line) != line) return true;
+      if (std::string found = class_constructed_by(function_used_by(child)); !found.empty()) {
+        made = std::move(found);
+        nearest = behind;
+      }
+      return true;
+    });
+  }
+  return made;
+}
+
 std::vector<Frame> DebugFrames::frames_at(std::uint64_t address) {
   DieRange* const unit = find(units_, address);
   if (unit == nullptr) return {};
@@ -189,6 +251,7 @@ std::vector<Frame> DebugFrames::frames_at(std::uint64_t address) {
     place = Frame{};
     if (frames.back().is_inlined) set_call_site(full, *die, place);
   }
+  frames.front().makes = class_made_behind(around.back(), address, frames.front().line);
   return frames;
 }
 

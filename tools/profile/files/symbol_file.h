@@ -38,6 +38,10 @@ class DebugFrames {
   std::vector<Frame> frames_at(std::uint64_t address);
 
  private:
+  /// The class whose constructor begins in the same line, and in some instructions, behind the call at an
+  /// address in the innermost function there: what a `new` makes, which has no name of its own. "": none does
+  static std::string class_made_behind(Dwarf_Die scope, std::uint64_t address, unsigned line);
+
   struct DieRange {
     std::uint64_t start, end;
     Dwarf_Die die;

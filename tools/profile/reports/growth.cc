@@ -9,32 +9,41 @@
 
 #include "observer/text/printable.h"
 #include "observer/text/words.h"
-#include "profile/stacks/function_name.h"
+#include "profile/names/function_name.h"
 #include "tarn/version.h"
 
 namespace tarn::profile {
 namespace {
 
-std::string key_of(const StackAmount& stack, SameStack same) {
-  std::string key = stack.pool + '\n';
-  for (const Frame& frame : stack.frames) {
-    key += frame.function;
-    if (same == SameStack::kLines) key += fmt::format("\t{}:{}", frame.file, frame.line);
-    key += '\n';
-  }
-  return key;
-}
-
 using ByKey = std::map<std::string, StackGrowth>;
 
-void add(std::vector<StackAmount> stacks, Amount StackGrowth::*side, SameStack same, ByKey& by_key) {
-  for (StackAmount& stack : stacks) {
-    StackGrowth& growth = by_key[key_of(stack, same)];
-    growth.frames = std::move(stack.frames);
-    growth.pool = std::move(stack.pool);
-    growth.*side += stack.live;
+/// Adds up stacks of two sides, one at a time: a profile may have a million.
+class GrowthSum {
+ public:
+  explicit GrowthSum(SameStack same) : same_(same) {}
+
+  void add(std::vector<Frame> frames, const std::string& pool, const Amount& live,
+           Amount StackGrowth::*side) {
+    std::string key = pool + '\n';
+    for (const Frame& frame : frames) {
+      key += frame.function;
+      if (same_ == SameStack::kLines) key += fmt::format("\t{}:{}", frame.file, frame.line);
+      key += '\n';
+    }
+    StackGrowth& growth = by_key_[std::move(key)];
+    growth.frames = std::move(frames);
+    growth.pool = pool;
+    growth.*side += live;
   }
-}
+  void add(const NamedProfile& profile, Amount StackGrowth::*side) {
+    for (const NamedStack& stack : profile.stacks()) add(stack.frames(), stack.pool, stack.live, side);
+  }
+  ByKey take() { return std::move(by_key_); }
+
+ private:
+  const SameStack same_;
+  ByKey by_key_;
+};
 
 std::vector<StackGrowth> sorted(ByKey by_key) {
   std::vector<StackGrowth> sorted;
@@ -51,11 +60,15 @@ std::string site_in_words(const StackGrowth& growth) {
   return frame_in_words(site);
 }
 
-std::vector<StackGrowth> by_site(const std::vector<StackGrowth>& stacks) {
+/// With functions of two builds, a site has the line of the later one.
+std::vector<StackGrowth> by_site(const std::vector<StackGrowth>& stacks, SameStack same) {
   ByKey by_key;
   for (const StackGrowth& stack : stacks) {
-    StackGrowth& site = by_key[site_in_words(stack) + '\n' + stack.pool];
-    if (site.frames.empty()) site.frames = stack.frames;
+    const std::string name = same == SameStack::kLines || stack.frames.empty()
+                                 ? site_in_words(stack)
+                                 : short_name(stack.frames[site_of(stack.frames)].function);
+    StackGrowth& site = by_key[name + '\n' + stack.pool];
+    if (site.frames.empty() || stack.after.bytes > 0) site.frames = stack.frames;
     site.pool = stack.pool;
     site.before += stack.before;
     site.after += stack.after;
@@ -72,43 +85,66 @@ std::string line_of(const StackGrowth& growth, std::size_t columns) {
   return observer::with_end_cut(line, columns) + "\n";
 }
 
+FrameRole role_in(const Json& json) {
+  const std::string role = json.value("role", std::string());
+  return role == "wrapper"   ? FrameRole::kWrapper
+         : role == "library" ? FrameRole::kLibrary
+                             : FrameRole::kProgram;
+}
+
 Frame frame_in(const Json& json) {
   const auto text = [&](const char* key) { return observer::printable(json.value(key, std::string())); };
   Frame frame{text("function"), text("file"), json.value("line", 0u), json.value("inlined", false)};
-  frame.role = role_of(frame);
+  frame.role = role_in(json);
   return frame;
+}
+
+void add_document(const Json& profile, Amount StackGrowth::*side, GrowthSum& sum) {
+  for (const Json& json : profile.at("stacks")) {
+    const Json &pool = json.at("pool"), &live = json.at("live");
+    std::vector<Frame> frames;
+    for (const Json& frame : json.at("frames")) frames.push_back(frame_in(frame));
+    sum.add(std::move(frames), pool.is_null() ? "" : observer::printable(pool.get<std::string>()),
+            {live.at("blocks"), live.at("bytes")}, side);
+  }
+}
+
+double older_bytes(const NamedProfile& profile) {
+  double bytes = 0;
+  for (const NamedStack& stack : profile.stacks()) bytes += stack.is_older ? stack.live.bytes : 0;
+  return bytes;
 }
 
 }  // namespace
 
-std::vector<StackAmount> stacks_of(const NamedProfile& profile) {
-  std::vector<StackAmount> stacks;
-  for (const NamedStack& stack : profile.stacks()) stacks.push_back({stack.frames(), stack.pool, stack.live});
-  return stacks;
+std::vector<StackGrowth> growth_between(const NamedProfile& before, const NamedProfile& after) {
+  GrowthSum sum(SameStack::kLines);
+  sum.add(before, &StackGrowth::before);
+  sum.add(after, &StackGrowth::after);
+  return sorted(sum.take());
 }
 
-std::vector<StackAmount> stacks_in(const Json& profile) {
-  std::vector<StackAmount> stacks;
-  for (const Json& json : profile.at("stacks")) {
-    const Json &pool = json.at("pool"), &live = json.at("live");
-    StackAmount& stack = stacks.emplace_back();
-    if (!pool.is_null()) stack.pool = observer::printable(pool.get<std::string>());
-    stack.live = {live.at("blocks"), live.at("bytes")};
-    for (const Json& frame : json.at("frames")) stack.frames.push_back(frame_in(frame));
-  }
-  return stacks;
+std::vector<StackGrowth> growth_between(const Json& before, const Json& after, SameStack same) {
+  GrowthSum sum(same);
+  add_document(before, &StackGrowth::before, sum);
+  add_document(after, &StackGrowth::after, sum);
+  return sorted(sum.take());
 }
 
-std::vector<StackGrowth> growth_between(std::vector<StackAmount> before, std::vector<StackAmount> after,
-                                        SameStack same) {
-  ByKey by_key;
-  add(std::move(before), &StackGrowth::before, same, by_key);
-  add(std::move(after), &StackGrowth::after, same, by_key);
-  return sorted(std::move(by_key));
+std::string remarks_on_growth(const NamedProfile& before, const NamedProfile& after) {
+  std::string text;
+  if (const double replaced = older_bytes(before) - older_bytes(after); replaced >= 1)
+    text += fmt::format(
+        "{} from before the profile was switched on became free meanwhile: so much of the growth may only "
+        "stand in its place.\n",
+        observer::short_bytes(replaced));
+  for (const std::string& remark : after.remarks()) text += remark + "\n";
+  return text;
 }
 
-std::string growth_text(const std::vector<StackGrowth>& stacks, std::size_t rows, std::size_t columns) {
-  const std::vector<StackGrowth> growth = by_site(stacks);
+std::string growth_text(const std::vector<StackGrowth>& stacks, std::size_t rows, std::size_t columns,
+                        SameStack same) {
+  const std::vector<StackGrowth> growth = by_site(stacks, same);
   const auto first_less =
       std::find_if(growth.begin(), growth.end(), [](const StackGrowth& one) { return one.bytes() < 0; });
   const auto more = static_cast<std::size_t>(first_less - growth.begin()), less = growth.size() - more;

@@ -17,16 +17,6 @@ enum class SameStack : std::uint8_t {
   kFunctions,  // of two builds
 };
 
-/// The live memory of a stack, of a profile or of a document that one was written to.
-struct StackAmount {
-  std::vector<Frame> frames;  // innermost first
-  std::string pool;
-  Amount live;
-};
-std::vector<StackAmount> stacks_of(const NamedProfile& profile);
-/// \throws an exception of the JSON library where the document is not as profile_json() makes it
-std::vector<StackAmount> stacks_in(const Json& profile);
-
 struct StackGrowth {
   std::vector<Frame> frames;  // innermost first
   std::string pool;
@@ -37,11 +27,16 @@ struct StackGrowth {
 };
 
 /// Of live memory; the greatest growth first, the greatest shrinkage last. What stayed the same is left out.
-std::vector<StackGrowth> growth_between(std::vector<StackAmount> before, std::vector<StackAmount> after,
-                                        SameStack same = SameStack::kLines);
+std::vector<StackGrowth> growth_between(const NamedProfile& before, const NamedProfile& after);
+/// Of documents. \throws an exception of the JSON library where one is not as profile_json() makes it
+std::vector<StackGrowth> growth_between(const Json& before, const Json& after, SameStack same);
+
+/// What a reader must know of it: lines.
+std::string remarks_on_growth(const NamedProfile& before, const NamedProfile& after);
 
 /// Stacks with one site and pool are a row. \param rows of growth and of shrinkage each; 0 = all
-std::string growth_text(const std::vector<StackGrowth>& stacks, std::size_t rows, std::size_t columns);
+std::string growth_text(const std::vector<StackGrowth>& stacks, std::size_t rows, std::size_t columns,
+                        SameStack same = SameStack::kLines);
 /// {"schema": "tarn profile growth", "version": 1, ...}
 Json growth_json(const std::vector<StackGrowth>& growth);
 

@@ -65,9 +65,12 @@ std::string line_of(const Row& row, const Columns& widths) {
   return line + "\n";
 }
 
-/// "±5 %", of as many samples; nothing of what was not sampled.
-std::string error_in_words(double samples) {
-  return samples < 1 ? "" : fmt::format("±{:.0f} %", std::max(100 / std::sqrt(samples), 1.0));
+/// "±5 %"; nothing of what was not sampled. Where samples of several intervals were added up, only live ones
+/// tell what each stands for.
+std::string error_in_words(const Amount& amount, bool is_at_least) {
+  if (amount.squares == 0 || amount.bytes == 0) return "";
+  return fmt::format("{}{:.0f} %", is_at_least ? "≥" : "±",
+                     std::clamp(100 * std::sqrt(amount.squares) / amount.bytes, 1.0, 100.0));
 }
 
 std::string name_in_row(const Site& site, const TableShape& shape) {
@@ -78,11 +81,12 @@ std::string name_in_row(const Site& site, const TableShape& shape) {
   return (frame.function.starts_with("[") ? "" : "no type: ") + frame_in_words(frame);
 }
 
-Row row_of(const Site& site, const TableShape& shape, double total) {
+Row row_of(const Site& site, const TableShape& shape, const NamedProfile& profile, double total) {
+  const bool is_at_least = shape.measure != Measure::kLive && profile.raw().has_several_intervals();
   return {observer::short_bytes(site.amount.bytes),
           observer::estimate_in_words(site.amount.blocks),
           observer::share_in_words(site.amount.bytes, total),
-          error_in_words(site.amount.samples),
+          error_in_words(site.amount, is_at_least),
           name_in_row(site, shape),
           shape.row_of == RowOf::kSite ? place_of(site.frame) : "",
           site.pool};
@@ -108,7 +112,7 @@ std::string remark_on_wrappers(const NamedProfile& profile, Measure measure) {
 
 }  // namespace
 
-std::vector<Site> sites_of(const NamedProfile& profile, Measure measure, RowOf row_of) {
+std::vector<Site> sites_of(const NamedProfile& profile, Measure measure, RowOf row_of, NameForm names) {
   std::map<std::tuple<std::string, std::string, unsigned, std::string>, Site> sites;
   for (const NamedStack& stack : profile.stacks()) {
     if (stack.of(measure).bytes < 0.5) continue;
@@ -118,7 +122,8 @@ std::vector<Site> sites_of(const NamedProfile& profile, Measure measure, RowOf r
     else
       found.frame = stack.site() == nullptr ? Frame{.function = "[no stack]"} : *stack.site();
     const Frame& frame = found.frame;
-    Site& site = sites[{frame.function + '\n' + found.type, frame.file, frame.line, stack.pool}];
+    const std::string name = name_of(frame.function, names) + '\n' + found.type;
+    Site& site = sites[{name, frame.file, frame.line, stack.pool}];
     if (site.amount.bytes == 0) site = std::move(found);
     site.amount += stack.of(measure);
   }
@@ -129,13 +134,14 @@ std::vector<Site> sites_of(const NamedProfile& profile, Measure measure, RowOf r
 }
 
 std::string top_sites_text(const NamedProfile& profile, const TableShape& shape) {
-  const std::vector<Site> sites = sites_of(profile, shape.measure, shape.row_of);
+  const std::vector<Site> sites = sites_of(profile, shape.measure, shape.row_of, shape.names);
   const Amount total = profile.total(shape.measure);
   double typed = 0;
   for (const Site& site : sites) typed += site.type.empty() ? 0 : site.amount.bytes;
   std::vector<Row> rows;
   for (const Site& site : sites)
-    if (shape.rows == 0 || rows.size() < shape.rows) rows.push_back(row_of(site, shape, total.bytes));
+    if (shape.rows == 0 || rows.size() < shape.rows)
+      rows.push_back(row_of(site, shape, profile, total.bytes));
   const Columns widths = columns_for(rows, shape.columns, profile.raw().interval_bytes > 1);
   const bool is_of_types = shape.row_of == RowOf::kType;
   std::string text = fmt::format("{} in {} {}", observer::short_bytes(total.bytes),

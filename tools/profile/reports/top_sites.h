@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "profile/stacks/function_name.h"
+#include "profile/names/function_name.h"
 #include "profile/stacks/named_profile.h"
 
 namespace tarn::profile {
@@ -21,8 +21,9 @@ struct Site {
   Amount amount = {};
 };
 
-/// Stacks of one row and pool added up; by bytes.
-std::vector<Site> sites_of(const NamedProfile& profile, Measure measure, RowOf row_of = RowOf::kSite);
+/// Stacks of one row and pool added up; by bytes. \param names that tell rows apart
+std::vector<Site> sites_of(const NamedProfile& profile, Measure measure, RowOf row_of = RowOf::kSite,
+                           NameForm names = NameForm::kFull);
 
 struct TableShape {
   Measure measure = Measure::kLive;

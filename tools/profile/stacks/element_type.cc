@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "profile/stacks/function_name.h"
+#include "profile/names/function_name.h"
 
 namespace tarn::profile {
 namespace {
@@ -102,20 +102,23 @@ const ElementTypes::Part& ElementTypes::of(const Location& location) {
   Part& part = entry->second;
   if (!is_new) return part;
   for (const Frame& frame : location.frames) {
-    part.is_end = frame.role == FrameRole::kProgram && !is_allocation_call(frame.function) &&
-                  !is_of_namespace(frame.function, "tarn");
-    if (part.is_end) return part;
+    part.is_end = frame.role == FrameRole::kProgram && !is_of_namespace(frame.function, "tarn");
+    if (part.is_end) {
+      if (&frame == &location.frames.front()) part.makes = simple_type(frame.makes);
+      return part;
+    }
     take_further_out(part.type, element_type_in(frame.function));
   }
   return part;
 }
 
-std::string ElementTypes::of(const std::vector<const Location*>& locations) {
+std::string ElementTypes::of(const std::vector<const Location*>& locations, std::size_t allocators) {
   std::string type;
-  for (const Location* const location : locations) {
-    const Part& part = of(*location);
+  for (std::size_t i = 0; i < locations.size(); ++i) {
+    const Part& part = of(*locations[i]);
     take_further_out(type, part.type);
-    if (part.is_end || (!type.empty() && type != kCharacters)) break;
+    if (i == allocators && i != 0 && type.empty()) type = part.makes;
+    if ((part.is_end && i >= allocators) || (!type.empty() && type != kCharacters)) break;
   }
   return type;
 }

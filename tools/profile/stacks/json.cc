@@ -10,11 +10,16 @@ Json to_json(const Amount& amount, Rounding& blocks, Rounding& bytes) {
   return {{"blocks", blocks(amount.blocks)}, {"bytes", bytes(amount.bytes)}};
 }
 
+const char* name_of(FrameRole role) {
+  return role == FrameRole::kProgram ? "program" : role == FrameRole::kWrapper ? "wrapper" : "library";
+}
+
 Json to_json(const Frame& frame) {
   Json json = {{"function", frame.function}};
   if (!frame.file.empty()) json["file"] = frame.file;
   if (frame.line != 0) json["line"] = frame.line;
   if (frame.is_inlined) json["inlined"] = true;
+  if (frame.role != FrameRole::kProgram) json["role"] = name_of(frame.role);
   return json;
 }
 

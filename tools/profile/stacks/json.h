@@ -32,6 +32,8 @@ Json to_json(const Amount& amount);
 /// The same, of one of many.
 Json to_json(const Amount& amount, Rounding& blocks, Rounding& bytes);
 /// {"function", "file", "line"}; what is not known is left out.
+/// "program", "wrapper", "library"
+const char* name_of(FrameRole role);
 Json to_json(const Frame& frame);
 Json to_json(const std::vector<Frame>& frames);
 /// "heap 2", or null for the general pool.

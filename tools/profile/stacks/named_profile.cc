@@ -9,8 +9,8 @@
 
 #include "observer/text/printable.h"
 #include "observer/text/words.h"
+#include "profile/names/function_name.h"
 #include "profile/stacks/element_type.h"
-#include "profile/stacks/function_name.h"
 
 namespace tarn::profile {
 namespace {
@@ -35,7 +35,15 @@ bool is_allocators(const Location& location, const HeapProfile& profile) {
 }
 
 /// Estimates of a forged profile may be no numbers, or negative ones.
-double as_amount(double number) { return std::isfinite(number) && number > 0 ? std::min(number, 9e15) : 0; }
+double as_amount(double number, double most = 9e15) {
+  return std::isfinite(number) && number > 0 ? std::min(number, most) : 0;
+}
+
+/// Of samples that stand for the same.
+Amount amount_of_equal(double blocks, double bytes, std::uint64_t samples) {
+  const double all = as_amount(bytes);
+  return {as_amount(blocks), all, samples == 0 ? 0 : all * all / static_cast<double>(samples)};
+}
 
 }  // namespace
 
@@ -44,10 +52,14 @@ class AllocatorFrames {
  public:
   explicit AllocatorFrames(const HeapProfile& profile) : profile_(profile) {}
 
-  void drop_from(Calls& calls) {
+  /// So many of the innermost calls are the allocator's; none where all are.
+  std::size_t count_in(const Calls& calls) {
     std::size_t first = 0;
     while (first < calls.size() && of(*calls.locations[first]).is_all) ++first;
-    if (first == calls.size()) return;
+    return first == calls.size() ? 0 : first;
+  }
+  void drop(std::size_t first, Calls& calls) {
+    if (calls.size() == 0 || of(*calls.locations[first]).is_all) return;
     calls.locations.erase(calls.locations.begin(),
                           calls.locations.begin() + static_cast<std::ptrdiff_t>(first));
     calls.skipped = of(*calls.locations.front()).inlined;
@@ -75,7 +87,8 @@ class AllocatorFrames {
 };
 
 Calls without_allocator(Calls calls, const HeapProfile& profile) {
-  AllocatorFrames(profile).drop_from(calls);
+  AllocatorFrames allocator(profile);
+  allocator.drop(allocator.count_in(calls), calls);
   return calls;
 }
 
@@ -165,15 +178,14 @@ void NamedProfile::add_stack(const ProfileStack& stack, AllocatorFrames& allocat
   const std::size_t count = std::min(stack.addresses.size(), kDeepestStack);
   named.calls.locations.reserve(count);
   for (std::size_t i = 0; i < count; ++i) named.calls.locations.push_back(&symbols_.at(stack.addresses[i]));
-  named.type = kept_type(types.of(named.calls.locations));
-  allocator.drop_from(named.calls);
+  const std::size_t allocators = allocator.count_in(named.calls);
+  named.type = kept_type(types.of(named.calls.locations, allocators));
+  allocator.drop(allocators, named.calls);
   named.pool = observer::printable(stack.pool);
-  named.allocated = {as_amount(stack.allocated_blocks), as_amount(stack.allocated_bytes),
-                     static_cast<double>(stack.samples)};
+  named.allocated = amount_of_equal(stack.allocated_blocks, stack.allocated_bytes, stack.samples);
   named.live = {as_amount(stack.live_blocks), as_amount(stack.live_bytes),
-                static_cast<double>(stack.live_samples)};
-  named.temporary = {as_amount(stack.temporary_blocks), as_amount(stack.temporary_bytes),
-                     static_cast<double>(stack.temporary_samples)};
+                as_amount(stack.live_squares, 1e31)};
+  named.temporary = amount_of_equal(stack.temporary_blocks, stack.temporary_bytes, stack.temporary_samples);
   stacks_.push_back(std::move(named));
 }
 
@@ -210,6 +222,7 @@ void NamedProfile::add_remarks() {
 void NamedProfile::put_behind_stacks(const std::string& words) {
   Location& process = more_locations_.emplace_back();
   process.frames = {{.function = observer::printable(words)}};
+  process.frames[0].role = FrameRole::kLibrary;  // no site of a stack
   for (NamedStack& stack : stacks_) stack.calls.locations.push_back(&process);
 }
 

@@ -20,12 +20,12 @@ namespace tarn::profile {
 
 struct Amount {
   double blocks = 0, bytes = 0;
-  double samples = 0;  // that it is estimated from
+  double squares = 0;  // of the bytes that each of its samples stands for; 0: it is no estimate
 
   Amount& operator+=(const Amount& other) {
     blocks += other.blocks;
     bytes += other.bytes;
-    samples += other.samples;
+    squares += other.squares;
     return *this;
   }
 };

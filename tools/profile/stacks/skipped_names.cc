@@ -9,7 +9,7 @@
 #include "base/leak_rules.h"
 #include "observer/files/input_file.h"
 #include "observer/text/printable.h"
-#include "profile/stacks/function_name.h"
+#include "profile/names/function_name.h"
 
 namespace tarn::profile {
 

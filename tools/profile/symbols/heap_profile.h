@@ -17,6 +17,7 @@ struct ProfileStack {
   std::uint64_t samples = 0, live_samples = 0;
   // Estimates: each sample stands for the blocks that it was drawn from.
   double allocated_blocks = 0, allocated_bytes = 0, live_blocks = 0, live_bytes = 0;
+  double live_squares = 0;  // of the bytes that each live sample stands for
   // Of what was allocated, what lived a millisecond at most.
   std::uint64_t temporary_samples = 0;
   double temporary_blocks = 0, temporary_bytes = 0;
@@ -49,6 +50,10 @@ struct HeapProfile {
   std::vector<ProfileModule> modules;
   double older_blocks = 0, older_bytes = 0;  // live, but allocated before the profile was switched on
   std::uint64_t lost_samples = 0;            // there was no room for
+
+  bool has_several_intervals() const {
+    return first_interval_bytes != 0 && first_interval_bytes != interval_bytes;
+  }
 };
 
 }  // namespace tarn::profile

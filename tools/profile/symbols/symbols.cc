@@ -17,7 +17,7 @@ namespace {
 
 // A file's debug information may be gigabytes.
 constexpr double kLongestWait = 20, kLongestTime = 300;  // seconds
-constexpr std::size_t kFieldsOfFrame = 4;
+constexpr std::size_t kFieldsOfFrame = 5;
 
 std::vector<std::uint64_t> distinct_addresses(const HeapProfile& profile) {
   std::unordered_set<std::uint64_t> distinct;
@@ -65,8 +65,9 @@ Number number_in(std::string_view text) {
 std::string line_of(std::uint64_t address, const std::vector<Frame>& frames) {
   std::string line = fmt::format("address\t{}", address);
   for (const Frame& frame : frames)
-    line += fmt::format("\t{}\t{}\t{}\t{:d}", observer::printable(frame.function),
-                        observer::printable(frame.file), frame.line, frame.is_inlined);
+    line += fmt::format("\t{}\t{}\t{}\t{:d}\t{}", observer::printable(frame.function),
+                        observer::printable(frame.file), frame.line, frame.is_inlined,
+                        observer::printable(frame.makes));
   return line;
 }
 
@@ -78,7 +79,8 @@ std::vector<Frame> frames_in(const std::vector<std::string_view>& fields) {
       frames.push_back({.function = observer::printable(fields[at]),
                         .file = observer::printable(fields[at + 1]),
                         .line = number_in<unsigned>(fields[at + 2]),
-                        .is_inlined = fields[at + 3] == "1"});
+                        .is_inlined = fields[at + 3] == "1",
+                        .makes = observer::printable(fields[at + 4])});
   return frames;
 }
 
@@ -181,7 +183,8 @@ Symbols::Symbols(const HeapProfile& profile, const SymbolPlaces& places, const P
 
 void Symbols::set_roles(const std::function<FrameRole(const Frame&)>& role_of) {
   for (auto& [address, location] : locations_)
-    for (Frame& frame : location.frames) frame.role = role_of(frame);
+    for (Frame& frame : location.frames)
+      if (location.has_function) frame.role = role_of(frame);
 }
 
 }  // namespace tarn::profile

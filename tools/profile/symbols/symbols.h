@@ -54,6 +54,7 @@ class Symbols {
 
   /// \pre the address is one of the profile's.
   const Location& at(std::uint64_t address) const { return locations_.at(address); }
+  /// Of frames that have a function.
   void set_roles(const std::function<FrameRole(const Frame&)>& role_of);
   /// Files that could not be believed, a line each; printable.
   const std::vector<std::string>& warnings() const { return warnings_; }

@@ -178,6 +178,22 @@ AddedOption add_list(CLI::App& command, const std::string& usage, std::vector<st
   return add_named(command, usage, values, help)->allow_extra_args(false)->delimiter(',');
 }
 
+std::vector<std::string> names_of_commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> names_of_options(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
 void on_call(CLI::App& command, Invocation& invocation, std::function<int()> work) {
   command.callback([&invocation, work = std::move(work)] { invocation.work = work; });
 }

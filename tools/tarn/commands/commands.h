@@ -73,6 +73,10 @@ AddedOption add_values(CLI::App& command, const std::string& usage, std::vector<
 AddedOption add_list(CLI::App& command, const std::string& usage, std::vector<std::string>& values,
                      const std::string& help);
 
+/// Of the sub-commands, as they stand in the help; and of a command's options, with their dashes.
+std::vector<std::string> names_of_commands(const CLI::App& app);
+std::vector<std::string> names_of_options(const CLI::App& command);
+
 /// What the command does when it is the one that is called.
 void on_call(CLI::App& command, Invocation& invocation, std::function<int()> work);
 template <class Options, class Work>

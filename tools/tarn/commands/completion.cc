@@ -20,28 +20,11 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-/// "run compare bench"
-std::string names_of_commands(const CLI::App& app) {
-  std::string names = "help";
-  for (const CLI::App* command : commands_of(app)) names += " " + command->get_name();
-  return names;
-}
-
-/// "--stats --json -o"
-std::string names_of_options(const CLI::App& command) {
-  std::string names;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) names += (names.empty() ? "--" : " --") + name;
-    for (const std::string& name : option->get_snames()) names += (names.empty() ? "-" : " -") + name;
-  }
-  return names;
-}
-
 /// The cases of a shell's `case`, one for each command.
 std::string cases(const CLI::App& app, const char* form) {
   std::string text;
   for (const CLI::App* command : commands_of(app))
-    text += fmt::format(fmt::runtime(form), command->get_name(), names_of_options(*command));
+    text += fmt::format(fmt::runtime(form), command->get_name(), fmt::join(names_of_options(*command), " "));
   return text;
 }
 
@@ -51,7 +34,7 @@ std::string for_bash(const CLI::App& app) {
       "  local word=${{COMP_WORDS[COMP_CWORD]}} names= i\n"
       "  for ((i = 1; i < COMP_CWORD; ++i)); do [[ ${{COMP_WORDS[i]}} == -- ]] && return; done\n"
       "  if ((COMP_CWORD == 1)) || [[ ${{COMP_WORDS[1]}} == help ]]; then\n"
-      "    names='{}'\n"
+      "    names='help {}'\n"
       "  else\n"
       "    case ${{COMP_WORDS[1]}} in\n"
       "{}"
@@ -61,14 +44,14 @@ std::string for_bash(const CLI::App& app) {
       "  COMPREPLY=($(compgen -W \"$names\" -- \"$word\"))\n"
       "}}\n"
       "complete -o default -F _tarn tarn\n",
-      names_of_commands(app), cases(app, "      {}) names='{}' ;;\n"));
+      fmt::join(names_of_commands(app), " "), cases(app, "      {}) names='{}' ;;\n"));
 }
 
 std::string for_zsh(const CLI::App& app) {
   return fmt::format(
       "#compdef tarn\n"
       "if ((CURRENT == 2)) || [[ $words[2] == help ]]; then\n"
-      "  compadd -- {}\n"
+      "  compadd -- help {}\n"
       "elif [[ $PREFIX != -* ]] || ((${{words[(I)--]}})); then\n"
       "  _files\n"
       "else\n"
@@ -76,7 +59,7 @@ std::string for_zsh(const CLI::App& app) {
       "{}"
       "  esac\n"
       "fi\n",
-      names_of_commands(app), cases(app, "    {}) compadd -- {} ;;\n"));
+      fmt::join(names_of_commands(app), " "), cases(app, "    {}) compadd -- {} ;;\n"));
 }
 
 /// In single quotes, as fish takes them.

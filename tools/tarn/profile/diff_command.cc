@@ -2,14 +2,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <memory>
-#include <optional>
 
 #include "commands/commands.h"
 #include "look/heap/heap_document.h"
 #include "look/heap/heap_report.h"
+#include "observer/files/input_file.h"
 #include "profile/reports/growth.h"
-#include "system/files/files.h"
 #include "system/files/output_files.h"
 #include "system/files/usage_error.h"
 #include "system/terminal/terminal.h"
@@ -29,13 +30,19 @@ constexpr const char* kDiffExamples =
     "  tarn diff old_build.json new_build.json      functions are compared, not addresses\n"
     "  tarn heap 4711 --save a.json; tarn heap 4711 --save b.json; tarn diff a.json b.json\n";
 
+constexpr std::uint64_t kLargestDocument = std::uint64_t{1} << 30;  // bytes
+
 /// The files that can be compared, by their schema.
 constexpr const char *kOfProfile = "tarn profile", *kOfHeap = "tarn heap";
 
 Json document_in(const std::string& path) {
-  const std::optional<std::string> text = read_file(path);
-  if (!text) throw UsageError(fmt::format("{} cannot be read", path));
-  Json json = Json::parse(*text, nullptr, false);
+  const observer::InputFile file = observer::open_regular_file(path);
+  if (!file.is_open()) throw UsageError(fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
+  if (file.bytes() > kLargestDocument)
+    throw UsageError(fmt::format("{} is larger than what the commands write", path));
+  std::string text(file.bytes(), '\0');
+  text.resize(file.read(0, text.data(), text.size()));
+  Json json = Json::parse(text, nullptr, false);
   const std::string schema = json.is_object() && json.contains("schema") && json["schema"].is_string()
                                  ? json["schema"].get<std::string>()
                                  : "";
@@ -48,17 +55,19 @@ Json document_in(const std::string& path) {
 }
 
 int diff_of_profiles(const DiffOptions& options, const Json& before, const Json& after) {
-  const std::vector<profile::StackGrowth> growth =
-      profile::growth_between(profile::stacks_in(before), profile::stacks_in(after),
-                              options.by_lines ? profile::SameStack::kLines : profile::SameStack::kFunctions);
-  print_document(options.as_json
-                     ? text_of(profile::growth_json(growth))
-                     : profile::growth_text(growth, options.rows, columns_of(STDOUT_FILENO, kWidthOfText)));
+  const auto same = options.by_lines ? profile::SameStack::kLines : profile::SameStack::kFunctions;
+  const std::vector<profile::StackGrowth> growth = profile::growth_between(before, after, same);
+  print_document(options.as_json ? text_of(profile::growth_json(growth))
+                                 : profile::growth_text(growth, options.rows,
+                                                        columns_of(STDOUT_FILENO, kWidthOfText), same));
   return 0;
 }
 
 int diff_of_heaps(const DiffOptions& options) {
+  if (options.by_lines) throw UsageError("--by-lines is for profiles: a heap has no stacks");
   const EarlierCensus before = read_heap_document(options.before), after = read_heap_document(options.after);
+  if (before.has_contents != after.has_contents)
+    throw UsageError("one of the two was made with --no-content, and has sizes in place of classes");
   const auto growth = observer::growth_since(before.groups, after.groups);
   const double seconds = std::max(after.time - before.time, 0.0);
   print_document(options.as_json ? text_of(heap_growth_document(growth, seconds))

@@ -93,6 +93,12 @@ class Switched {
   Switched& operator=(const Switched&) = delete;
 
   bool is_on() const { return beat_.is_kept() && words_.interval() != 0; }
+  /// \why asked before and after: who was ended meanwhile would switch on what nobody switches off
+  void change(std::uint64_t interval) const {
+    if (!is_on()) return;
+    words_.set(interval);
+    if (!beat_.is_kept()) words_.set(0);
+  }
 
  private:
   const observer::SamplingWords& words_;
@@ -125,7 +131,12 @@ class Profiler {
         words_(*source_) {}
 
   int run() {
-    if (source_->kind() != observer::SourceKind::kProcess) return show_what_is_there();
+    if (source_->kind() != observer::SourceKind::kProcess) {
+      if (options_.shows_growth || options_.at_peak)
+        throw UsageError("--growth and --peak are for a process that runs");
+      return show_what_is_there();
+    }
+    if (options_.shows_temporary) words_.require_temporary();
     if (const std::uint64_t interval = words_.interval(); interval != 0) {
       fmt::print(stderr,
                  "tarn: a profile is on already, a sample each {}: it stays on, and --interval is ignored\n",
@@ -137,6 +148,9 @@ class Profiler {
       const Switched on(words_, chosen);
       take(chosen, &on);
     }
+    if (options_.shows_growth && !early_)
+      throw observer::ObserveError(
+          "the profile ended before a tenth of its time: there is nothing to compare it with");
     if (early_) first_ = named(std::move(*early_));
     profile_ = named(std::move(last_));
     return report();
@@ -163,13 +177,13 @@ class Profiler {
       progress_.begin_run(is_noticed ? fmt::format("sampling: {:.0f} of {:.0f} s (Ctrl-C ends and writes)",
                                                    gone, options_.seconds)
                                      : std::string("waiting for a slow call of the program"));
-      if (!words_.can_be_read()) throw_ended(gone);
+      if (!words_.can_be_read()) return end_without_process(gone);
       if (on != nullptr && !on->is_on()) {
         tell_switched_off();
         break;
       }
       if (options_.at_peak) look_for_peak(gone);
-      if (fits && fitted.is_due(gone)) fit(fitted, gone);
+      if (fits && fitted.is_due(gone)) fit(fitted, gone, *on);
       if (options_.shows_growth && !early_ && gone > options_.seconds / 10) early_ = read(gone);
     }
     const double seconds = seconds_since(began);
@@ -207,17 +221,18 @@ class Profiler {
   }
 
   /// Chooses the interval anew, by the samples that there are.
-  void fit(FittedInterval& fitted, double gone) {
+  void fit(FittedInterval& fitted, double gone, const Switched& on) {
     double samples = 0;
-    for (const observer::SampledStack& stack : words_.read().stacks)
-      samples += static_cast<double>(stack.samples);
+    observer::Sampling sampling;
+    words_.read_stacks(sampling);
+    for (const observer::SampledStack& stack : sampling.stacks) samples += static_cast<double>(stack.samples);
     for (const observer::SampledStack& stack : start_.sampling.stacks)
       samples -= static_cast<double>(stack.samples);
     source_->refresh();
     const double live = options_.measure() == profile::Measure::kLive ? live_bytes() : 0;
     if (fitted.fit(gone, samples, live) == interval_) return;
     interval_ = fitted.interval();
-    words_.set(interval_);
+    on.change(interval_);
   }
 
   void tell_switched_off() {
@@ -227,8 +242,14 @@ class Profiler {
         "tarn: the profile was ended early: by the program, or since this tool was stopped for seconds\n");
   }
 
-  [[noreturn]] void throw_ended(double seconds) {
+  /// What was most live before stays, and is what --peak is for.
+  void end_without_process(double seconds) {
     progress_.clear();
+    if (peak_) {
+      fmt::print(stderr, "tarn: the process ended {:.1f} s after its profile began\n", seconds);
+      last_ = std::move(peak_->profile);
+      return;
+    }
     throw observer::ObserveError(
         fmt::format("the process ended {:.1f} s after its profile began, and its memory is gone: `tarn run "
                     "--profile` reads it at the end",
@@ -265,9 +286,8 @@ class Profiler {
   int report() {
     write_profile_files(*profile_, options_.files, options_.measure());
     if (options_.as_json) {
-      print_document(profile::text_of(
-          first_ ? profile::growth_json(growth_between(stacks_of(*first_), stacks_of(*profile_)))
-                 : profile::profile_json(*profile_)));
+      print_document(profile::text_of(first_ ? profile::growth_json(growth_between(*first_, *profile_))
+                                             : profile::profile_json(*profile_)));
       return 0;
     }
     const std::size_t columns = columns_of(STDOUT_FILENO, kWidthOfText);
@@ -281,11 +301,13 @@ class Profiler {
       return call_tree_text(tree, options_.measure(), options_.names(), columns);
     };
     if (first_)
-      return profile::growth_text(growth_between(stacks_of(*first_), stacks_of(*profile_)),
-                                  options_.most_rows(), columns);
-    if (options_.shows_tree) return tree_text(call_tree_of(*profile_, options_.most_calls()));
+      return profile::growth_text(growth_between(*first_, *profile_), options_.most_rows(), columns) +
+             profile::remarks_on_growth(*first_, *profile_);
+    if (options_.shows_tree)
+      return tree_text(call_tree_of(*profile_, options_.most_calls(), {options_.measure()}));
     if (!options_.callers_of.empty()) {
-      const auto callers = callers_tree_of(*profile_, options_.callers_of, options_.most_calls());
+      const auto callers =
+          callers_tree_of(*profile_, options_.callers_of, options_.most_calls(), {options_.measure()});
       if (callers.size() > 1) return tree_text(callers);
       return fmt::format("no stack has a function with \"{}\" in its name\n",
                          observer::printable(options_.callers_of));
@@ -320,7 +342,11 @@ int profile_program(const ProfileOptions& options) {
   require_range("--for", options.seconds, 0.01, kLongestProfile);
   require_profile_files(options.files);
   if (!options.interval.empty()) static_cast<void>(sample_interval(options.interval));
-  return Profiler(options).run();
+  try {
+    return Profiler(options).run();
+  } catch (const profile::ListError& error) {
+    throw UsageError(error.what());
+  }
 }
 
 }  // namespace
@@ -370,10 +396,11 @@ void add_profile_command(CLI::App& app, Invocation& invocation) {
             "Tell of the callers of these functions too, as of those of a program's own malloc: a part of a "
             "name a line, as in --callers");
   add_flag(command, "--full-names", options->has_full_names,
-           "Names with parameters and all template arguments");
+           "Names with parameters and all template arguments")
+      .excludes(growth);
   add_value(command, "--top N", options->rows,
             "The most rows of a table (20) or calls of a tree (60); 0: all");
-  add_flag(command, "--json", options->as_json, "Print JSON");
+  add_flag(command, "--json", options->as_json, "Print JSON").excludes(tree).excludes(callers);
   on_call(command, invocation, options, profile_program);
 }
 

@@ -9,7 +9,7 @@ FittedInterval::FittedInterval(double seconds)
 
 std::uint64_t FittedInterval::fit(double gone, double samples, double live_bytes) {
   const double passed = gone - last_gone_, made = samples - last_samples_;
-  next_look_ = 2 * gone;
+  next_look_ = gone + std::min(gone, kLongestPause);
   last_gone_ = gone;
   last_samples_ = samples;
   const double left = std::max(seconds_ - gone, passed);

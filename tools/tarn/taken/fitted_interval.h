@@ -13,12 +13,13 @@ class FittedInterval {
   static constexpr std::uint64_t kFirst = std::uint64_t{512} << 10, kLeast = std::uint64_t{4} << 10,
                                  kMost = std::uint64_t{1} << 30;   // bytes
   static constexpr double kWanted = 4000, kWantedPerSecond = 500;  // samples: the fewer of the two
+  static constexpr double kLongestPause = 1;                       // seconds between looks
   static constexpr double kWantedLive = 1000;                      // samples
   static constexpr double kMostPerSecond = 10'000;                 // samples; 1 % of a core or so
 
   explicit FittedInterval(double seconds);
 
-  /// Whether it is time to look: ever more seldom.
+  /// Whether it is time to look: each second, at first more often.
   bool is_due(double gone) const { return gone >= next_look_; }
   /// \param gone seconds since the start. \param samples all since then. \param live_bytes 0: it is not for
   /// these. \returns the interval from now on

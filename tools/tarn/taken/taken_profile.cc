@@ -136,9 +136,11 @@ profile::ProfileStack stack_since(observer::SampledStack& stack, const StacksBef
 
 void add_live(profile::ProfileStack& stack, const observer::SampledBlock& sample) {
   const double blocks = observer::blocks_of(sample);
+  const double bytes = blocks * static_cast<double>(sample.requested);
   ++stack.live_samples;
   stack.live_blocks += blocks;
-  stack.live_bytes += blocks * static_cast<double>(sample.requested);
+  stack.live_bytes += bytes;
+  stack.live_squares += bytes * bytes;
 }
 
 /// Of the general pool: blocks of others need not be of a size class.

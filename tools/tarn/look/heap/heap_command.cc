@@ -12,6 +12,7 @@
 #include "profile/reports/top_sites.h"
 #include "system/files/files.h"
 #include "system/files/output_files.h"
+#include "system/files/usage_error.h"
 #include "system/terminal/progress.h"
 #include "system/terminal/terminal.h"
 #include "taken/taken_profile.h"
@@ -48,7 +49,8 @@ observer::Census count(const observer::Source& source, const observer::Snapshot&
 std::string types_text(const observer::Source& source, std::size_t rows) {
   const observer::SamplingWords words(source);
   observer::Sampling sampling = words.read();
-  if (sampling.live.empty())
+  // Samples of an earlier profile say nothing of what was made since.
+  if (sampling.interval == 0)
     return "\nObjects without a virtual function: tarn profile PID --types tells their types, by samples.\n";
   const std::uint64_t interval = sampling.interval;
   const profile::NamedProfile profile(
@@ -59,6 +61,16 @@ std::string types_text(const observer::Source& source, std::size_t rows) {
          top_sites_text(profile, {.row_of = profile::RowOf::kType,
                                   .rows = rows,
                                   .columns = columns_of(STDOUT_FILENO, kWidthOfText)});
+}
+
+/// The exact report stays where samples cannot be read, as in a library that is older.
+void print_with_types(const HeapOptions& options, const observer::Source& source, const std::string& report) {
+  fmt::print("{}", report);
+  try {
+    fmt::print("{}", types_text(source, options.rows));
+  } catch (const observer::ObserveError&) {
+    return;
+  }
 }
 
 void print_growth(const HeapOptions& options, const observer::Snapshot& snapshot,
@@ -75,6 +87,8 @@ void print_growth(const HeapOptions& options, const observer::Snapshot& snapshot
 int print_heap(const HeapOptions& options) {
   std::optional<EarlierCensus> earlier;
   if (!options.since.empty()) earlier = read_heap_document(options.since);
+  if (earlier && earlier->has_contents == options.leaves_contents)
+    throw UsageError("--since and this heap differ in --no-content: one has sizes in place of classes");
   if (!options.save.empty()) open_output(options.save);
   const std::unique_ptr<observer::Source> source = open_target(options.target);
   const observer::Snapshot snapshot = observer::read_snapshot(*source);
@@ -87,10 +101,9 @@ int print_heap(const HeapOptions& options) {
   else if (options.as_json)
     print_document(text_of(document));
   else
-    fmt::print(
-        "{}{}",
-        heap_report(snapshot, census, contents, {options.rows, line_width(), colour_for(STDOUT_FILENO)}),
-        types_text(*source, options.rows));
+    print_with_types(
+        options, *source,
+        heap_report(snapshot, census, contents, {options.rows, line_width(), colour_for(STDOUT_FILENO)}));
   return 0;
 }
 

@@ -224,8 +224,9 @@ void add_leaks_command(CLI::App& app, Invocation& invocation) {
                   "tarn leaks PID|NAME [OPTIONS]", kLeaksExamples);
   auto options = std::make_shared<LeaksOptions>();
   add_target(command, options->target);
-  add_value(command, "--wait S", options->wait,
-            "Seconds between the looks that must agree (1); a core file needs one look");
+  add_value(command, "--wait TIME", options->wait,
+            "Between the looks that must agree (1s); a core file needs one look")
+      .as_seconds();
   add_flag(command, "--stop", options->stops_threads,
            "Stop each thread for some microseconds to read its registers");
   add_flag(command, "--no-content", options->leaves_contents,

@@ -55,7 +55,7 @@ bool FollowedProgram::has_ended() const {
 
 FollowedProgram::Answer FollowedProgram::look(const Tell& tell) const {
   if (has_ended()) return {false, words_of_end(number_)};
-  if (is_reader_left()) return {false, "a file system that holds the program's files does not answer"};
+  if (is_reader_left()) return {false, "a file system that holds the program's files does not answer", true};
   // The reader writes an empty line, the text, and an empty line; or a line that says what went wrong.
   profile::ReaderProcess reader([&](const auto& write) {
     try {
@@ -75,7 +75,7 @@ FollowedProgram::Answer FollowedProgram::look(const Tell& tell) const {
     if (line && line->empty()) return {true, text};
     if (line) text += *line + '\n';
   }
-  return {false, fmt::format("{} gave no answer: `tarn top` may say why", target_.name_or_pid)};
+  return {false, fmt::format("{} gave no answer: `tarn top` may say why", target_.name_or_pid), true};
 }
 
 FollowedProgram::Answer FollowedProgram::first_look(const Tell& tell) const {

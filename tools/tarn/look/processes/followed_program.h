@@ -20,7 +20,8 @@ class FollowedProgram {
 
   struct Answer {
     bool is_up;
-    std::string text;  // what was told; or in one printable line why there was no look
+    std::string text;         // what was told; or in one printable line why there was no look
+    bool is_unknown = false;  // nothing tells whether it runs
   };
 
   /// A number stays that of the process that has it now. \throws UsageError where the target is no process

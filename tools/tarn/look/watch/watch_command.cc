@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <system_error>
 
 #include "base/options/option_parser.h"
 #include "commands/commands.h"
@@ -80,6 +81,8 @@ class Watching {
   std::vector<Threshold> compare();
   void print_json(const FollowedProgram::Answer& answer) const;
   void print_line(const FollowedProgram::Answer& answer);
+  /// \returns false when a signal has ended it.
+  bool try_command(const Threshold& threshold) const;
   bool run_command(const Threshold& threshold) const;
 
   const WatchOptions& options_;
@@ -126,7 +129,8 @@ void Watching::print_line(const FollowedProgram::Answer& answer) {
 bool Watching::take(const FollowedProgram::Answer& answer) {
   time_ = current_date();
   memory_ = answer.is_up ? Json::parse(answer.text) : Json();
-  const std::vector<Threshold> changed = compare();
+  // A look without an answer changes nothing: else the next one would run the command again.
+  const std::vector<Threshold> changed = answer.is_unknown ? std::vector<Threshold>() : compare();
   if (options_.as_json)
     print_json(answer);
   else
@@ -138,8 +142,18 @@ bool Watching::take(const FollowedProgram::Answer& answer) {
   std::fflush(stdout);
   return options_.command.empty() ||
          std::all_of(changed.begin(), changed.end(), [&](const Threshold& threshold) {
-           return !threshold.is_above || run_command(threshold);
+           return !threshold.is_above || try_command(threshold);
          });
+}
+
+/// \why a watch of weeks must not end because memory is short, which is when it runs
+bool Watching::try_command(const Threshold& threshold) const {
+  try {
+    return run_command(threshold);
+  } catch (const std::system_error& error) {
+    fmt::print(stderr, "tarn: the command cannot be run: {}\n", error.what());
+    return true;
+  }
 }
 
 bool Watching::run_command(const Threshold& threshold) const {

@@ -180,7 +180,10 @@ void accept_one(int listener, std::list<Connection>& connections) {
   Descriptor socket(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
   const bool is_out_of_descriptors = !socket.is_open() && (errno == EMFILE || errno == ENFILE);
   const bool is_full = connections.size() == kMostConnections || is_out_of_descriptors;
-  if (is_full && !connections.empty()) connections.pop_front();
+  if (is_full && !connections.empty())
+    connections.pop_front();
+  else if (is_out_of_descriptors)
+    poll(nullptr, 0, kServeTickMs);  // who waits would wake this process at once, again and again
   if (socket.is_open()) connections.emplace_back(std::move(socket));
 }
 

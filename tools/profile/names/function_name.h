@@ -39,6 +39,9 @@ TemplateName template_name(std::string_view part);
 /// The name without its spaces and template arguments: "allocate" of "app::Pool<int>::allocate(int)".
 std::string_view last_name(std::string_view function);
 
+/// "app::Node" of its constructor "app::Node::Node(int)"; "" of other functions.
+std::string class_constructed_by(std::string_view function);
+
 /// A type as people write it: "std::map<int, std::string>" of what a demangler makes of it, without the
 /// arguments that are the standard's own.
 std::string simple_type(std::string_view type);

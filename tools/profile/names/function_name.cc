@@ -1,4 +1,4 @@
-#include "profile/stacks/function_name.h"
+#include "profile/names/function_name.h"
 
 #include <algorithm>
 #include <array>
@@ -50,6 +50,14 @@ std::size_t end_of_brackets(std::string_view text, std::size_t at) {
     if (depth == 0) return at + 1;
   }
   return at;
+}
+
+/// What stands behind the bracket at `at`, up to the one that closes it; of a name that was cut off, to its
+/// end.
+std::string_view within_brackets(std::string_view text, std::size_t at) {
+  const std::size_t end = end_of_brackets(text, at);
+  const bool is_closed = end > at + 1 && std::string_view(">)]}").find(text[end - 1]) != text.npos;
+  return text.substr(at + 1, end - at - 1 - (is_closed ? 1 : 0));
 }
 
 /// Whether a ( opens parameters, and no part of a name such as "(anonymous namespace)" or
@@ -173,8 +181,7 @@ std::vector<std::string_view> name_parts(std::string_view function) {
 TemplateName template_name(std::string_view part) {
   const std::size_t open = part.find_first_of("<({");
   if (is_word_at(part, 0, kOperator) || open == 0 || open == part.npos || part[open] != '<') return {part};
-  const std::size_t end = end_of_brackets(part, open);
-  return {part.substr(0, open), arguments_in(part.substr(open + 1, end - open - 2))};
+  return {part.substr(0, open), arguments_in(within_brackets(part, open))};
 }
 
 std::string_view last_name(std::string_view function) {
@@ -207,13 +214,12 @@ std::string simple_type_in(std::string_view type, int depth) {
       text += type[at++];
       continue;
     }
-    const std::size_t end = end_of_brackets(type, at);
     std::string arguments;
-    for (const std::string_view argument : arguments_in(type.substr(at + 1, end - at - 2)))
+    for (const std::string_view argument : arguments_in(within_brackets(type, at)))
       if (arguments.empty() || !is_standard_argument(argument))
         arguments += (arguments.empty() ? "" : ", ") + simple_type_in(argument, depth + 1);
     text += "<" + arguments + ">";
-    at = end;
+    at = end_of_brackets(type, at);
   }
   return text;
 }
@@ -231,8 +237,10 @@ std::string simple_type(std::string_view type) {
 
 std::string short_name(std::string_view function) {
   constexpr std::size_t kLongestArguments = 24;
-  // "[no stack]", and methods of Go's.
-  if (function.starts_with("[") || function.find(".(") != function.npos) return std::string(function);
+  // Only what a demangler wrote is taken apart: no names of C, Go or code made at run time, "[no stack]".
+  const bool is_taken_apart = function.find("::") != function.npos || function.find('(') != function.npos;
+  if (!is_taken_apart || function.starts_with("[") || function.find(".(") != function.npos)
+    return std::string(function);
   std::string text;
   for (const std::string_view part : name_parts(function)) {
     if (part == "__cxx11" || part == "__1" || part == kAnonymous) continue;
@@ -244,7 +252,15 @@ std::string short_name(std::string_view function) {
     text += arguments.size() <= kLongestArguments ? arguments : "<…>";
   }
   replace_all(text, "std::basic_string<char>", "std::string");
-  return text;
+  return text.empty() ? std::string(function) : text;
+}
+
+std::string class_constructed_by(std::string_view function) {
+  const std::vector<std::string_view> parts = name_parts(function);
+  if (parts.size() < 2 || template_name(parts[parts.size() - 2]).base != template_name(parts.back()).base)
+    return {};
+  return std::string(
+      qualified_name(function).substr(0, parts.back().data() - 2 - qualified_name(function).data()));
 }
 
 std::string name_of(const std::string& function, NameForm form) {
@@ -252,10 +268,10 @@ std::string name_of(const std::string& function, NameForm form) {
 }
 
 bool is_wrapper(std::string_view function) {
-  constexpr std::array<std::string_view, 3> kParts = {"alloc", "strdup", "strndup"};
-  std::string name(last_name(function));
-  for (char& c : name)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  // As written: "globalLock" is none.
+  constexpr std::array<std::string_view, 7> kParts = {"alloc",  "Alloc",  "ALLOC",  "strdup",
+                                                      "Strdup", "StrDup", "strndup"};
+  const std::string_view name = last_name(function);
   return std::any_of(kParts.begin(), kParts.end(),
                      [&](std::string_view part) { return name.find(part) != name.npos; });
 }
