@@ -14,6 +14,9 @@ import xml.etree.ElementTree as xml
 from pathlib import Path
 
 
+LINES_OF_A_FAILURE = 40  # its last ones, said again at the end, where people look
+
+
 def parse_command_line():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -34,7 +37,8 @@ def without_address_randomisation(folder):
 
 
 def run_ctest(folder, arguments):
-    """What became of each test: {name: "passed", "failed" or "skipped"}; names of one folder are unique."""
+    """What became of each test: {name: ("passed", "failed" or "skipped", what it said)}; names of one folder
+    are unique."""
     report = folder.resolve() / "Testing" / "tests.xml"
     report.unlink(missing_ok=True)
     command = ["ctest", "--test-dir", str(folder), "-j", str(arguments.jobs), "--output-on-failure"]
@@ -46,10 +50,11 @@ def run_ctest(folder, arguments):
     status = subprocess.run(without_address_randomisation(folder) + command,
                             stdin=subprocess.DEVNULL).returncode
     if not report.exists():
-        return {"ctest": "failed"}
-    outcomes = {case.get("name"): outcome_of(case) for case in xml.parse(report).iter("testcase")}
-    if status != 0 and "failed" not in outcomes.values():
-        outcomes["ctest"] = "failed"
+        return {"ctest": ("failed", "")}
+    outcomes = {case.get("name"): (outcome_of(case), case.findtext("system-out") or "")
+                for case in xml.parse(report).iter("testcase")}
+    if status != 0 and all(outcome != "failed" for outcome, _ in outcomes.values()):
+        outcomes["ctest"] = ("failed", "")
     return outcomes
 
 
@@ -65,10 +70,12 @@ def main():
     for folder in map(Path, arguments.folders):
         print(f"== tests of {folder}", flush=True)
         outcomes = run_ctest(folder, arguments)
-        for name, outcome in outcomes.items():
+        for name, (outcome, said) in outcomes.items():
             counts[outcome] += 1
             if outcome == "failed":
                 print(f"failed in {folder}: {name}")
+                for line in said.splitlines()[-LINES_OF_A_FAILURE:]:
+                    print(f"failed in {folder}: | {line}")
     line = f"{counts['passed']} passed, {counts['failed']} failed"
     print(line + (f", {counts['skipped']} skipped" if counts["skipped"] else ""), flush=True)
     return 0 if counts["passed"] and not counts["failed"] else 1

@@ -4,11 +4,14 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 extern "C" void* __libc_malloc(std::size_t bytes);
+extern "C" void* __libc_realloc(void* block, std::size_t bytes);
 extern "C" void __libc_free(void* block);
 
 namespace {
@@ -20,15 +23,15 @@ std::atomic<unsigned> calls{0};
 constexpr std::size_t kTwin = 96;  // bytes that two blocks share
 std::atomic<void*> handed_out{nullptr};
 
-/// Every block of that size after the first good ones is the same one.
+/// Every block of that size after the first good ones is the same one, whichever thread asks.
 void* allocate(std::size_t bytes) {
   if (bytes != kTwin || calls.load() < kGoodCalls) return __libc_malloc(bytes);
-  void* block = handed_out.load();
-  if (block == nullptr) {
-    block = __libc_malloc(bytes);
-    handed_out = block;
-  }
-  return block;
+  void* twin = handed_out.load();
+  if (twin != nullptr) return twin;
+  void* const block = __libc_malloc(bytes);
+  if (handed_out.compare_exchange_strong(twin, block)) return block;
+  __libc_free(block);  // another thread was first: its block is the one
+  return twin;
 }
 #elif defined(FAKE_HANGING)
 void* allocate(std::size_t bytes) {
@@ -57,3 +60,13 @@ extern "C" void free(void* block) {
 #endif
   __libc_free(block);
 }
+
+#if defined(FAKE_OVERLAPPING)
+/// The twin never goes back to glibc, also not when it grows.
+extern "C" void* realloc(void* block, std::size_t bytes) {
+  if (block == nullptr || block != handed_out.load()) return __libc_realloc(block, bytes);
+  void* const grown = malloc(bytes);
+  if (grown != nullptr && grown != block) std::memcpy(grown, block, std::min(bytes, kTwin));
+  return grown;
+}
+#endif
