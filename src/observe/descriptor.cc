@@ -327,6 +327,7 @@ class ObservedLayout {
       TARN_FIELD("stack.brief_samples", SampledStack, temporary_samples),
       TARN_FIELD("stack.brief_block_parts", SampledStack, temporary_block_parts),
       TARN_FIELD("stack.brief_byte_parts", SampledStack, temporary_byte_parts),
+      TARN_FIELD("stack.second_byte_parts", SampledStack, second_byte_parts),
       TARN_ELEMENT("stack.addresses", SampledStack, addresses),
 
       TARN_FIELD("code_modules.count", CodeModules, count_),

@@ -171,6 +171,7 @@ TEST(FunctionName, AProgramsFormsOfMallocAreWrappers) {
 }
 
 TEST(FunctionName, ForARowIsWithoutParametersAndLongArguments) {
+  EXPECT_EQ(short_name("app::join[abi:cxx11](int, char const*)"), "app::join");
   EXPECT_EQ(short_name("void app::Pool<app::Node>::grow(unsigned long)"), "app::Pool<app::Node>::grow");
   EXPECT_EQ(short_name("std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::"
                        "_M_append(char const*, unsigned long)"),

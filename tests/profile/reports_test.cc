@@ -83,11 +83,52 @@ TEST(Growth, TheGreatestComesFirstAndShrinkageLast) {
   EXPECT_EQ(growth[0].bytes(), 900);
   EXPECT_EQ(growth[1].bytes(), 100);
   EXPECT_EQ(growth[2].bytes(), -500);
-  const std::string text = growth_text(growth, 1, 80);
+  const std::string text = growth_text(growth, {}, {.rows = 1, .columns = 80});
   EXPECT_NE(text.find("+500 B in all"), std::string::npos) << text;
   EXPECT_NE(text.find("-500 B"), std::string::npos) << text;
   EXPECT_NE(text.find("and 1 more that grew"), std::string::npos) << text;
   EXPECT_EQ(growth_json(growth)["stacks"][2]["growth"]["bytes"], -500);
+}
+
+/// Two sites, of which the second grows from nothing, as eight looks saw it.
+HeapProfile make_profile_with_looks() {
+  HeapProfile profile = test::make_profile({make_stack({1}, 1, 800), make_stack({2}, 2, 7'000)});
+  profile.stacks[0].number = 5;
+  profile.stacks[1].number = 7;
+  // A stack that the profile has no more is told with other sites.
+  for (int look = 0; look < 8; ++look)
+    profile.looks.push_back({look * 0.5, look < 4 ? 300.0 : 0.0, {{5, 800}, {7, look * 1'000.0}, {9, 50}}});
+  return profile;
+}
+
+TEST(OverTime, EachSiteHasItsBytesAtEachLook) {
+  const NamedProfile profile = test::named(make_profile_with_looks());
+  const LiveOverTime over_time = live_over_time(profile, 1);
+  ASSERT_EQ(over_time.sites.size(), 3u);
+  EXPECT_EQ(over_time.seconds.back(), 3.5);
+  EXPECT_EQ(over_time.sites[0].name, "0x2");
+  EXPECT_EQ(over_time.sites[0].bytes, (std::vector<double>{0, 1e3, 2e3, 3e3, 4e3, 5e3, 6e3, 7e3}));
+  EXPECT_EQ(over_time.sites[1].name, "[other sites]");
+  EXPECT_EQ(over_time.sites[1].bytes, std::vector<double>(8, 850));
+  EXPECT_EQ(over_time.sites[2].bytes[3], 300);
+  EXPECT_EQ(over_time.sites[2].bytes[4], 0);
+  EXPECT_EQ(bars_over_time(over_time.sites[0], 8), "▁▂▃▄▅▆▇█");
+  EXPECT_EQ(bars_over_time(over_time.sites[1], 4), "████");
+}
+
+TEST(OverTime, GrowthHasBarsWhereThereWereLooks) {
+  const NamedProfile before = test::named({make_stack({1}, 1, 800)});
+  const NamedProfile after = test::named(make_profile_with_looks());
+  const LiveOverTime over_time = live_over_time(after, 10);
+  const std::string text = growth_text(growth_between(before, after), over_time, {.columns = 80});
+  EXPECT_NE(text.find("▁▂▃▄▅▆▇█  0x2\n"), std::string::npos) << text;
+  EXPECT_EQ(growth_json({}, over_time)["over_time"]["sites"][0]["bytes"][7], 7'000);
+}
+
+TEST(OverTime, AFewLooksTellNothing) {
+  HeapProfile profile = make_profile_with_looks();
+  profile.looks.resize(2);
+  EXPECT_TRUE(live_over_time(test::named(std::move(profile)), 10).sites.empty());
 }
 
 TEST(Growth, OneStackInTwoPoolsIsTwo) {

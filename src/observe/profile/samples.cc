@@ -36,6 +36,12 @@ void add_sample(std::uint64_t requested, std::uint64_t interval, std::atomic<std
   add_to(byte_parts, static_cast<std::uint64_t>(bytes * SampledStack::kPartsOfByte + 0.5));
 }
 
+std::uint64_t byte_parts_of(const Sample& sample) {
+  const double blocks = blocks_of_sample(sample.requested, sample.interval);
+  return static_cast<std::uint64_t>(
+      blocks * static_cast<double>(sample.requested) * SampledStack::kPartsOfByte + 0.5);
+}
+
 constexpr std::uint32_t bytes_of_stack(std::uint32_t count) {
   const std::size_t more = count == 0 ? 0 : count - 1;
   return static_cast<std::uint32_t>(sizeof(SampledStack) + more * sizeof(std::uint64_t));
@@ -160,7 +166,7 @@ void Samples::add(const Sampled& sampled) {
   if (mapped != nullptr) os::release(mapped, mapped_bytes);
   note_allocated(stack, sampled);
   put({address_of(sampled.block), sampled.requested, stack, sampled.lasts, 0, sampled.interval, sampled.pool,
-       os::clock_ns()});
+       sampled.interval == 1 ? 0 : os::clock_ns()});
 }
 
 void Samples::note_allocated(std::uint32_t number, const Sampled& sampled) {
@@ -170,8 +176,12 @@ void Samples::note_allocated(std::uint32_t number, const Sampled& sampled) {
 }
 
 void Samples::note_ended(const Sample& sample) {
-  if (sample.stack == 0 || os::clock_ns() - sample.made_ns > SampledStack::kTemporaryNs) return;
+  if (sample.stack == 0 || sample.made_ns == 0) return;
+  const std::uint64_t lived_ns = os::clock_ns() - sample.made_ns;
+  if (lived_ns > SampledStack::kSecondNs) return;
   auto& of = *const_cast<SampledStack*>(stack(sample.stack));
+  add_to(of.second_byte_parts, byte_parts_of(sample));
+  if (lived_ns > SampledStack::kTemporaryNs) return;
   add_sample(sample.requested, sample.interval, of.temporary_samples, of.temporary_block_parts,
              of.temporary_byte_parts);
 }

@@ -28,7 +28,7 @@ struct Sample {
   std::uint32_t serial : 24;  // of the part that has it: tells it from another of the same block later
   std::uint64_t interval;     // bytes
   std::uint64_t pool;         // its number; 0: the general pool
-  std::uint64_t made_ns;      // when, by os::clock_ns()
+  std::uint64_t made_ns;      // when, by os::clock_ns(); 0 where every block is sampled
 };
 
 /// A stack that blocks of one pool came from, and what its samples since it was first seen stand for: a
@@ -37,8 +37,9 @@ struct Sample {
 struct SampledStack {
   static constexpr std::uint32_t kPartsOfBlock = 1 << 16;
   static constexpr std::uint32_t kPartsOfByte = 1 << 8;
-  /// A block that lives no longer is a temporary one.
-  static constexpr std::uint64_t kTemporaryNs = 1'000'000;
+  /// A block that lives no longer is a temporary one. Not told where every block is sampled. \why reading the
+  /// clock twice would be a fifth of that's cost
+  static constexpr std::uint64_t kTemporaryNs = 1'000'000, kSecondNs = 1'000'000'000;
 
   std::uint32_t count;                   // of addresses
   std::atomic<std::uint32_t> is_hidden;  // a file that an address lies in has gone: no new sample finds it
@@ -46,7 +47,8 @@ struct SampledStack {
   std::uint64_t pool;  // that its samples are blocks of, as in Sample
   std::atomic<std::uint64_t> samples, block_parts, byte_parts;
   std::atomic<std::uint64_t> temporary_samples, temporary_block_parts, temporary_byte_parts;
-  std::uint64_t addresses[1];  // `count` of them; room for one at least
+  std::atomic<std::uint64_t> second_byte_parts;  // of blocks that lived a second at most
+  std::uint64_t addresses[1];                    // `count` of them; room for one at least
 };
 
 class Samples {

@@ -40,8 +40,8 @@ std::uint64_t SamplingWords::interval() const {
 
 std::uint64_t SamplingWords::switches() const { return number(layout_.root("watch"), "watch.generation"); }
 
-void SamplingWords::require_temporary() const {
-  if (!layout_.find_field("stack.brief_samples"))
+void SamplingWords::require_lifetimes() const {
+  if (!layout_.find_field("stack.second_byte_parts"))
     throw ObserveError(fmt::format("tarn {} in {} does not tell how long blocks lived: it is too old",
                                    layout_.version(), source_.program()));
 }
@@ -126,10 +126,11 @@ void SamplingWords::read_stacks(Sampling& sampling, Bounds& bounds,
   const Field count = layout_.field("stack.count"), pool = layout_.field("stack.pool"),
               samples = layout_.field("stack.samples"), blocks = layout_.field("stack.block_parts"),
               bytes = layout_.field("stack.byte_parts"), addresses = layout_.field("stack.addresses");
-  const auto temporary_field = [&](const char* name) { return layout_.find_field(name).value_or(Field{}); };
-  const Field temporary = temporary_field("stack.brief_samples"),
-              temporary_blocks = temporary_field("stack.brief_block_parts"),
-              temporary_bytes = temporary_field("stack.brief_byte_parts");
+  const auto new_field = [&](const char* name) { return layout_.find_field(name).value_or(Field{}); };
+  const Field temporary = new_field("stack.brief_samples"),
+              temporary_blocks = new_field("stack.brief_block_parts"),
+              temporary_bytes = new_field("stack.brief_byte_parts"),
+              second_bytes = new_field("stack.second_byte_parts");
   const double parts_of_block = layout_.value("stack.parts_of_block"),
                parts_of_byte = layout_.value("stack.parts_of_byte");
   const std::uint64_t unit = layout_.value("samples.stack_unit");
@@ -164,6 +165,7 @@ void SamplingWords::read_stacks(Sampling& sampling, Bounds& bounds,
                          number_at(record, temporary),
                          static_cast<double>(number_at(record, temporary_blocks)) / parts_of_block,
                          static_cast<double>(number_at(record, temporary_bytes)) / parts_of_byte,
+                         static_cast<double>(number_at(record, second_bytes)) / parts_of_byte,
                          {}};
       stack.addresses.resize(frames);
       if (frames != 0)

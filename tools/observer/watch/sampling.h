@@ -23,6 +23,7 @@ struct SampledStack {
   double blocks = 0, bytes = 0;
   std::uint64_t temporary_samples = 0;  // of blocks that lived a millisecond at most
   double temporary_blocks = 0, temporary_bytes = 0;
+  double second_bytes = 0;         // of blocks that lived a second at most
   std::vector<Address> addresses;  // where calls return to, the innermost first
 };
 
@@ -69,8 +70,8 @@ class SamplingWords {
   std::uint64_t interval() const;
   /// How often it was switched.
   std::uint64_t switches() const;
-  /// \throws ObserveError where the library does not tell temporary blocks.
-  void require_temporary() const;
+  /// \throws ObserveError where the library does not tell how long blocks lived.
+  void require_lifetimes() const;
   /// Whether the program's memory is still there.
   bool can_be_read() const;
   /// Whether a call of the program has noticed the last switch.

@@ -10,6 +10,7 @@
 #include "observer/text/printable.h"
 #include "profile/documents/call_tree.h"
 #include "profile/names/function_name.h"
+#include "profile/reports/over_time.h"
 
 namespace tarn::profile {
 namespace {
@@ -121,7 +122,11 @@ Json profile_json(const NamedProfile& profile) {
                               {"live", to_json(stack.live, live_blocks, live_bytes)},
                               {"allocated", to_json(stack.allocated, blocks, bytes)},
                               {"temporary", to_json(stack.temporary, temporary_blocks, temporary_bytes)},
+                              {"within_second_bytes", whole(stack.second_bytes)},
                               {"frames", to_json(stack.frames())}});
+  constexpr std::size_t kMostSites = 50;
+  if (const LiveOverTime over_time = live_over_time(profile, kMostSites); !over_time.seconds.empty())
+    json["over_time"] = to_json(over_time);
   return observer::document_json("tarn profile", 1, raw.library, json);
 }
 

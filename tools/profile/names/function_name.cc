@@ -252,6 +252,7 @@ std::string short_name(std::string_view function) {
     text += arguments.size() <= kLongestArguments ? arguments : "<…>";
   }
   replace_all(text, "std::basic_string<char>", "std::string");
+  replace_all(text, "[abi:cxx11]", "");
   return text.empty() ? std::string(function) : text;
 }
 

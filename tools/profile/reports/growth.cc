@@ -76,11 +76,30 @@ std::vector<StackGrowth> by_site(const std::vector<StackGrowth>& stacks, SameSta
   return sorted(std::move(by_key));
 }
 
-std::string line_of(const StackGrowth& growth, std::size_t columns) {
+constexpr std::size_t kBars = 8;
+
+/// The bars of each site that has some, by its words and pool.
+using BarsOfSites = std::map<std::string, std::string>;
+
+BarsOfSites bars_of(const LiveOverTime& over_time) {
+  BarsOfSites bars;
+  if (over_time.seconds.size() < kBars) return bars;
+  for (const SiteOverTime& site : over_time.sites)
+    bars[(site.place.empty() ? site.name : fmt::format("{} ({})", site.name, site.place)) + '\n' +
+         site.pool] = bars_over_time(site, kBars);
+  return bars;
+}
+
+std::string line_of(const StackGrowth& growth, const BarsOfSites& bars, std::size_t columns) {
+  const std::string site = site_in_words(growth);
   std::string line =
       fmt::format("{:>10}  {:>11}  ", observer::change_in_bytes(growth.bytes()),
                   (growth.blocks() >= 0.5 ? "+" : "") + observer::estimate_in_words(growth.blocks()));
-  line += site_in_words(growth);
+  if (!bars.empty()) {
+    const auto found = bars.find(site + '\n' + growth.pool);
+    line += (found == bars.end() ? std::string(kBars, ' ') : found->second) + "  ";
+  }
+  line += site;
   if (!growth.pool.empty()) line += " in " + growth.pool;
   return observer::with_end_cut(line, columns) + "\n";
 }
@@ -142,26 +161,28 @@ std::string remarks_on_growth(const NamedProfile& before, const NamedProfile& af
   return text;
 }
 
-std::string growth_text(const std::vector<StackGrowth>& stacks, std::size_t rows, std::size_t columns,
-                        SameStack same) {
-  const std::vector<StackGrowth> growth = by_site(stacks, same);
+std::string growth_text(const std::vector<StackGrowth>& stacks, const LiveOverTime& over_time,
+                        const GrowthShape& shape) {
+  const std::vector<StackGrowth> growth = by_site(stacks, shape.same);
+  const BarsOfSites bars = bars_of(over_time);
   const auto first_less =
       std::find_if(growth.begin(), growth.end(), [](const StackGrowth& one) { return one.bytes() < 0; });
   const auto more = static_cast<std::size_t>(first_less - growth.begin()), less = growth.size() - more;
-  const std::size_t most = rows == 0 ? growth.size() : rows;
+  const std::size_t most = shape.rows == 0 ? growth.size() : shape.rows;
   double sum = 0;
   for (const StackGrowth& one : growth) sum += one.bytes();
-  std::string text = fmt::format("{} in all\n\n{:>10}  {:>11}  function\n",
-                                 observer::change_in_bytes(std::abs(sum) < 0.5 ? 0 : sum), "bytes", "blocks");
-  for (std::size_t i = 0; i < std::min(more, most); ++i) text += line_of(growth[i], columns);
+  std::string text = fmt::format("{} in all\n\n{:>10}  {:>11}  {}function\n",
+                                 observer::change_in_bytes(std::abs(sum) < 0.5 ? 0 : sum), "bytes", "blocks",
+                                 bars.empty() ? "" : fmt::format("{:{}}  ", "trend", kBars));
+  for (std::size_t i = 0; i < std::min(more, most); ++i) text += line_of(growth[i], bars, shape.columns);
   if (more > most) text += fmt::format("and {} more that grew\n", more - most);
   for (std::size_t i = growth.size(); i > growth.size() - std::min(less, most); --i)
-    text += line_of(growth[i - 1], columns);
+    text += line_of(growth[i - 1], bars, shape.columns);
   if (less > most) text += fmt::format("and {} more that shrank\n", less - most);
   return text;
 }
 
-Json growth_json(const std::vector<StackGrowth>& growth) {
+Json growth_json(const std::vector<StackGrowth>& growth, const LiveOverTime& over_time) {
   Json json = {{"stacks", Json::array()}};
   for (const StackGrowth& one : growth)
     json["stacks"].push_back({{"pool", pool_json(one.pool)},
@@ -169,6 +190,7 @@ Json growth_json(const std::vector<StackGrowth>& growth) {
                               {"after", to_json(one.after)},
                               {"growth", {{"blocks", whole(one.blocks())}, {"bytes", whole(one.bytes())}}},
                               {"frames", to_json(one.frames)}});
+  if (!over_time.seconds.empty()) json["over_time"] = to_json(over_time);
   return observer::document_json("tarn profile growth", 1, TARN_VERSION_STRING, json);
 }
 

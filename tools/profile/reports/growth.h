@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "profile/reports/over_time.h"
 #include "profile/stacks/json.h"
 #include "profile/stacks/named_profile.h"
 
@@ -34,10 +35,15 @@ std::vector<StackGrowth> growth_between(const Json& before, const Json& after, S
 /// What a reader must know of it: lines.
 std::string remarks_on_growth(const NamedProfile& before, const NamedProfile& after);
 
-/// Stacks with one site and pool are a row. \param rows of growth and of shrinkage each; 0 = all
-std::string growth_text(const std::vector<StackGrowth>& stacks, std::size_t rows, std::size_t columns,
-                        SameStack same = SameStack::kLines);
+struct GrowthShape {
+  std::size_t rows = 0;  // the most of growth and of shrinkage each; 0: all
+  std::size_t columns = 0;
+  SameStack same = SameStack::kLines;
+};
+/// Stacks with one site and pool are a row. \param over_time its sites have bars; may be empty
+std::string growth_text(const std::vector<StackGrowth>& stacks, const LiveOverTime& over_time,
+                        const GrowthShape& shape);
 /// {"schema": "tarn profile growth", "version": 1, ...}
-Json growth_json(const std::vector<StackGrowth>& growth);
+Json growth_json(const std::vector<StackGrowth>& growth, const LiveOverTime& over_time = {});
 
 }  // namespace tarn::profile

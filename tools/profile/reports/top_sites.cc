@@ -28,14 +28,9 @@ struct Row {
   std::string bytes, blocks, share, error, name, place, pool;
 };
 
-std::string place_of(const Frame& frame) {
-  const std::string file = frame.file.substr(frame.file.rfind('/') + 1);
-  return frame.line == 0 ? file : fmt::format("{}:{}", file, frame.line);
-}
-
 /// A place and a pool take what they need, up to a third of the row each.
-Columns columns_for(const std::vector<Row>& rows, std::size_t columns, bool has_error) {
-  Columns widths{has_error};
+Columns columns_for(const Row& head, const std::vector<Row>& rows, std::size_t columns, bool has_error) {
+  Columns widths{.has_error = has_error, .name = head.name.size()};
   const std::size_t room = std::max(columns, kLeastColumns + widths.figures()) - widths.figures();
   for (const Row& row : rows) {
     widths.name = std::max(widths.name, observer::columns_of(row.name));
@@ -88,7 +83,7 @@ Row row_of(const Site& site, const TableShape& shape, const NamedProfile& profil
           observer::share_in_words(site.amount.bytes, total),
           error_in_words(site.amount, is_at_least),
           name_in_row(site, shape),
-          shape.row_of == RowOf::kSite ? place_of(site.frame) : "",
+          shape.row_of == RowOf::kSite ? place_in_words(site.frame) : "",
           site.pool};
 }
 
@@ -142,15 +137,14 @@ std::string top_sites_text(const NamedProfile& profile, const TableShape& shape)
   for (const Site& site : sites)
     if (shape.rows == 0 || rows.size() < shape.rows)
       rows.push_back(row_of(site, shape, profile, total.bytes));
-  const Columns widths = columns_for(rows, shape.columns, profile.raw().interval_bytes > 1);
   const bool is_of_types = shape.row_of == RowOf::kType;
+  const Row head{"bytes", "blocks", "share", "error", is_of_types ? "type" : "function", "", "pool"};
+  const Columns widths = columns_for(head, rows, shape.columns, profile.raw().interval_bytes > 1);
   std::string text = fmt::format("{} in {} {}", observer::short_bytes(total.bytes),
                                  observer::counted_estimate(total.blocks, "block"), name_of(shape.measure));
   if (is_of_types)
     text += fmt::format("; the type is known of {}", observer::share_in_words(typed, total.bytes));
-  text +=
-      "\n\n" +
-      line_of({"bytes", "blocks", "share", "error", is_of_types ? "type" : "function", "", "pool"}, widths);
+  text += "\n\n" + line_of(head, widths);
   for (const Row& row : rows) text += line_of(row, widths);
   if (rows.size() < sites.size())
     text += fmt::format("and {} more {}\n", sites.size() - rows.size(), is_of_types ? "rows" : "sites");

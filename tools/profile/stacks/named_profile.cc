@@ -16,7 +16,6 @@ namespace tarn::profile {
 namespace {
 
 constexpr std::size_t kDeepestStack = 1024;
-constexpr const char* kOlder = "[allocated before the profile was switched on]";
 
 bool is_allocators(const Frame& frame) {
   return is_of_namespace(frame.function, "tarn") || is_allocation_call(frame.function) ||
@@ -144,11 +143,13 @@ std::size_t site_of(const std::vector<Frame>& frames) {
   return search.fallback() == nullptr ? 0 : static_cast<std::size_t>(search.fallback() - frames.data());
 }
 
-std::string frame_in_words(const Frame& frame) {
-  if (frame.file.empty()) return frame.function;
+std::string place_in_words(const Frame& frame) {
   const std::string file = frame.file.substr(frame.file.rfind('/') + 1);
-  return frame.line == 0 ? fmt::format("{} ({})", frame.function, file)
-                         : fmt::format("{} ({}:{})", frame.function, file, frame.line);
+  return frame.line == 0 ? file : fmt::format("{}:{}", file, frame.line);
+}
+
+std::string frame_in_words(const Frame& frame) {
+  return frame.file.empty() ? frame.function : fmt::format("{} ({})", frame.function, place_in_words(frame));
 }
 
 NamedProfile::NamedProfile(HeapProfile profile, const SymbolPlaces& places, const Progress& progress,
@@ -185,6 +186,7 @@ void NamedProfile::add_stack(const ProfileStack& stack, AllocatorFrames& allocat
   named.allocated = amount_of_equal(stack.allocated_blocks, stack.allocated_bytes, stack.samples);
   named.live = {as_amount(stack.live_blocks), as_amount(stack.live_bytes),
                 as_amount(stack.live_squares, 1e31)};
+  named.second_bytes = as_amount(stack.second_bytes);
   named.temporary = amount_of_equal(stack.temporary_blocks, stack.temporary_bytes, stack.temporary_samples);
   stacks_.push_back(std::move(named));
 }

@@ -50,6 +50,9 @@ struct Amounts {
   }
 };
 
+/// What stands in place of a stack's function where it is older than the profile.
+inline constexpr const char* kOlder = "[allocated before the profile was switched on]";
+
 /// A location, without the frames inlined there that are the allocator's.
 struct Call {
   const Location* location = nullptr;
@@ -70,8 +73,9 @@ struct Calls {
 
 struct NamedStack : Amounts {
   Calls calls = {};
-  std::string pool = {};  // "" = general pool
-  bool is_older = false;  // allocated before the profile was switched on: one call without an address
+  std::string pool = {};    // "" = general pool
+  bool is_older = false;    // allocated before the profile was switched on: one call without an address
+  double second_bytes = 0;  // of what was allocated, what lived a second at most
   const std::string* type = nullptr;  // of its objects (element_type.h); nullptr: not known
 
   /// Innermost first.
@@ -130,7 +134,9 @@ Calls without_allocator(Calls calls, const HeapProfile& profile);
 /// \returns the number of the frame that site() is of a stack. \pre not empty
 std::size_t site_of(const std::vector<Frame>& frames);
 
-/// "app::build (build.cc:12)", the file without its directories.
+/// "build.cc:12", the file without its directories; "" where it is not known.
+std::string place_in_words(const Frame& frame);
+/// "app::build (build.cc:12)"
 std::string frame_in_words(const Frame& frame);
 
 /// The frames, outermost first; a pool of its own is one more frame behind the innermost: "[heap 2]".

@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tarn::profile {
@@ -14,6 +15,7 @@ struct ProfileStack {
   static constexpr std::uint64_t kLeftOut = 1;
   std::vector<std::uint64_t> addresses;  // return addresses, innermost first
   std::string pool;                      // "" = general pool; else "fixed pool 3 \"packets\"", "heap 2 ..."
+  std::uint64_t number = 0;              // that looks know it by
   std::uint64_t samples = 0, live_samples = 0;
   // Estimates: each sample stands for the blocks that it was drawn from.
   double allocated_blocks = 0, allocated_bytes = 0, live_blocks = 0, live_bytes = 0;
@@ -21,6 +23,14 @@ struct ProfileStack {
   // Of what was allocated, what lived a millisecond at most.
   std::uint64_t temporary_samples = 0;
   double temporary_blocks = 0, temporary_bytes = 0;
+  double second_bytes = 0;  // the same of a second
+};
+
+/// What was live at a moment while the profile was on.
+struct LiveLook {
+  double seconds = 0;                                   // since the start
+  double older_bytes = 0;                               // allocated before the profile was switched on
+  std::vector<std::pair<std::uint64_t, double>> bytes;  // by the number of their stack, the lowest first
 };
 
 /// Live blocks of one requested size.
@@ -46,6 +56,7 @@ struct HeapProfile {
   int pid = 0;                             // 0 = unknown
   double seconds = 0;                      // how long the profile was on
   std::vector<ProfileStack> stacks;
+  std::vector<LiveLook> looks;       // the first one first
   std::vector<LiveSize> live_sizes;  // of the general pool, the smallest first
   std::vector<ProfileModule> modules;
   double older_blocks = 0, older_bytes = 0;  // live, but allocated before the profile was switched on

@@ -58,8 +58,10 @@ int diff_of_profiles(const DiffOptions& options, const Json& before, const Json&
   const auto same = options.by_lines ? profile::SameStack::kLines : profile::SameStack::kFunctions;
   const std::vector<profile::StackGrowth> growth = profile::growth_between(before, after, same);
   print_document(options.as_json ? text_of(profile::growth_json(growth))
-                                 : profile::growth_text(growth, options.rows,
-                                                        columns_of(STDOUT_FILENO, kWidthOfText), same));
+                                 : profile::growth_text(growth, {},
+                                                        {.rows = options.rows,
+                                                         .columns = columns_of(STDOUT_FILENO, kWidthOfText),
+                                                         .same = same}));
   return 0;
 }
 

@@ -1,37 +1,31 @@
 // `tarn profile`: a sampled heap profile of a running program, switched on and off from outside.
 #include <fmt/format.h>
-#include <poll.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <memory>
 #include <optional>
 
 #include "commands/commands.h"
 #include "look/processes/target.h"
 #include "observer/text/printable.h"
-#include "observer/watch/watch_beat.h"
 #include "profile/documents/call_tree_text.h"
 #include "profile/documents/documents.h"
 #include "profile/reports/growth.h"
+#include "profile/reports/lifetimes.h"
 #include "profile/reports/top_sites.h"
 #include "profile/stacks/json.h"
-#include "system/figures/clock.h"
-#include "system/figures/format.h"
 #include "system/files/output_files.h"
-#include "system/processes/signals.h"
 #include "system/terminal/progress.h"
 #include "system/terminal/terminal.h"
-#include "taken/fitted_interval.h"
 #include "taken/profile_documents.h"
+#include "taken/sampling_run.h"
 #include "taken/taken_profile.h"
 
 namespace tarn::tool {
 namespace {
 
 constexpr double kLongestProfile = 24 * 3600;  // seconds
-// So long a slow call is waited for, or a tenth of the time; then threads are stopped for a moment.
-constexpr double kPatience = 1;
+constexpr std::size_t kMostSites = 200;        // whose live bytes are told over time
 
 struct ProfileOptions {
   Target target;
@@ -40,7 +34,7 @@ struct ProfileOptions {
   std::vector<std::string> files;
   bool shows_allocated = false, shows_temporary = false, at_peak = false, shows_growth = false,
        as_json = false, stops = false, never_stops = false;
-  bool shows_types = false, shows_tree = false, has_full_names = false;
+  bool shows_types = false, shows_tree = false, shows_lifetimes = false, has_full_names = false;
   std::string callers_of, skip_file;
   std::optional<std::size_t> rows;
 
@@ -48,6 +42,17 @@ struct ProfileOptions {
     return shows_temporary   ? profile::Measure::kTemporary
            : shows_allocated ? profile::Measure::kAllocated
                              : profile::Measure::kLive;
+  }
+  SamplingPlan plan() const {
+    return {.seconds = seconds,
+            .interval = interval.empty() ? 0 : sample_interval(interval),
+            .stop = stops         ? StopThreads::kAtOnce
+                    : never_stops ? StopThreads::kNever
+                                  : StopThreads::kIfNeeded,
+            .needs_live = measure() == profile::Measure::kLive && !shows_lifetimes,
+            .needs_lifetimes = shows_temporary || shows_lifetimes,
+            .at_peak = at_peak,
+            .has_early = shows_growth};
   }
   profile::NameForm names() const {
     return has_full_names ? profile::NameForm::kFull : profile::NameForm::kShort;
@@ -70,55 +75,11 @@ constexpr const char* kProfileExamples =
     "  tarn profile 4711 --tree                      by what called what, from main on\n"
     "  tarn profile 4711 --callers push_back         who calls it, and with how much\n"
     "  tarn profile 4711 --for 60 --growth           what became more between the start and the end\n"
+    "  tarn profile 4711 --lifetimes                 how long blocks live, by function\n"
     "  tarn profile --core core.4711                 of a program that ran with TARN_PROFILE=512K\n"
     "\n"
     "Ctrl-C ends the profile early; it is written all the same, and switched off. Files and JSON have at\n"
     "most 1 GiB together, also of a program that forges what it tells.";
-
-/// Switches on, and off again whatever happens; unless the program has done so, or another watches by now.
-class Switched {
- public:
-  Switched(const observer::SamplingWords& words, std::uint64_t interval)
-      : words_(words), beat_(words.lease()) {
-    words_.set(interval);
-  }
-  ~Switched() {
-    try {
-      if (is_on()) words_.set(0);
-    } catch (const observer::ObserveError&) {
-      // The process has ended, and the profile with it.
-    }
-  }
-  Switched(const Switched&) = delete;
-  Switched& operator=(const Switched&) = delete;
-
-  bool is_on() const { return beat_.is_kept() && words_.interval() != 0; }
-  /// \why asked before and after: who was ended meanwhile would switch on what nobody switches off
-  void change(std::uint64_t interval) const {
-    if (!is_on()) return;
-    words_.set(interval);
-    if (!beat_.is_kept()) words_.set(0);
-  }
-
- private:
-  const observer::SamplingWords& words_;
-  observer::WatchBeat beat_;
-};
-
-/// What a later look is compared with: sums of stacks, by their numbers.
-observer::Sampling sums_of(observer::Sampling sampling) {
-  sampling.live = std::vector<observer::SampledBlock>();
-  for (observer::SampledStack& stack : sampling.stacks) stack.addresses = std::vector<observer::Address>();
-  return sampling;
-}
-
-bool is_over(SignalWatch& signals, double seconds) {
-  pollfd descriptor{signals.descriptor(), POLLIN, 0};
-  if (poll(&descriptor, 1, static_cast<int>(seconds * 1000)) <= 0) return false;
-  while (const std::optional<ReceivedSignal> signal = signals.next())
-    if (signal->number != SIGCHLD) return true;
-  return false;
-}
 
 class Profiler {
  public:
@@ -127,142 +88,25 @@ class Profiler {
         skipped_(options.skip_file.empty()
                      ? profile::SkippedNames()
                      : profile::SkippedNames::parse(profile::read_list(options.skip_file))),
-        source_(open_target_to_switch(options.target)),
-        words_(*source_) {}
+        source_(open_target_to_switch(options.target)) {}
 
   int run() {
     if (source_->kind() != observer::SourceKind::kProcess) {
       if (options_.shows_growth || options_.at_peak)
         throw UsageError("--growth and --peak are for a process that runs");
-      return show_what_is_there();
+      profile_ = named(profile_that_is_there(*source_));
+      return report();
     }
-    if (options_.shows_temporary) words_.require_temporary();
-    if (const std::uint64_t interval = words_.interval(); interval != 0) {
-      fmt::print(stderr,
-                 "tarn: a profile is on already, a sample each {}: it stays on, and --interval is ignored\n",
-                 format_bytes(static_cast<double>(interval)));
-      take(interval, nullptr);
-    } else {
-      const std::uint64_t chosen =
-          options_.interval.empty() ? FittedInterval::kFirst : sample_interval(options_.interval);
-      const Switched on(words_, chosen);
-      take(chosen, &on);
-    }
-    if (options_.shows_growth && !early_)
+    TakenProfiles taken = take_profiles(*source_, options_.plan(), progress_);
+    if (options_.shows_growth && !taken.early)
       throw observer::ObserveError(
           "the profile ended before a tenth of its time: there is nothing to compare it with");
-    if (early_) first_ = named(std::move(*early_));
-    profile_ = named(std::move(last_));
+    if (taken.early) first_ = named(std::move(*taken.early));
+    profile_ = named(std::move(taken.last));
     return report();
   }
 
  private:
-  /// Waits, and reads at the end. Names come later: they take long, and the program need not be watched
-  /// meanwhile. \param on nullptr: it was on before.
-  void take(std::uint64_t interval, const Switched* on) {
-    SignalWatch signals;
-    start_.began_with_program = on == nullptr && began_with_program(*source_);
-    first_interval_ = interval_ = interval;
-    if (on != nullptr) start_.sampling = sums_of(words_.read());
-    FittedInterval fitted(options_.seconds);
-    const bool fits = on != nullptr && options_.interval.empty();
-    if (options_.stops) ring();
-    const timespec began = now();
-    bool is_noticed = on == nullptr;
-    for (double gone = 0; gone < options_.seconds; gone = seconds_since(began)) {
-      constexpr double kTick = 0.1;
-      if (is_over(signals, std::min(kTick, options_.seconds - gone))) break;
-      if (!is_noticed && words_.is_noticed()) is_noticed = true;
-      if (!is_noticed && !has_rung_ && gone > std::min(kPatience, options_.seconds / 10)) ring();
-      progress_.begin_run(is_noticed ? fmt::format("sampling: {:.0f} of {:.0f} s (Ctrl-C ends and writes)",
-                                                   gone, options_.seconds)
-                                     : std::string("waiting for a slow call of the program"));
-      if (!words_.can_be_read()) return end_without_process(gone);
-      if (on != nullptr && !on->is_on()) {
-        tell_switched_off();
-        break;
-      }
-      if (options_.at_peak) look_for_peak(gone);
-      if (fits && fitted.is_due(gone)) fit(fitted, gone, *on);
-      if (options_.shows_growth && !early_ && gone > options_.seconds / 10) early_ = read(gone);
-    }
-    const double seconds = seconds_since(began);
-    progress_.clear();
-    if (!is_noticed && !words_.is_noticed())
-      fmt::print(stderr,
-                 "tarn: no call of the program has come to the allocator meanwhile{}: nothing was sampled\n",
-                 options_.never_stops ? "'s slow path, and --no-stop was given" : "");
-    last_ = read(seconds);
-    if (options_.at_peak && peak_ && peak_->live_bytes > live_bytes()) last_ = std::move(peak_->profile);
-  }
-
-  double live_bytes() const {
-    return static_cast<double>(observer::read_snapshot(*source_).totals.live_bytes);
-  }
-
-  /// Keeps the profile of the most live bytes. \why not of each that is a little more: it reads all samples
-  void look_for_peak(double gone) {
-    constexpr double kMore = 1.02;
-    source_->refresh();
-    const double live = live_bytes();
-    if (!peak_ || live > kMore * peak_->live_bytes) peak_ = Peak{live, read(gone)};
-  }
-
-  /// Lets each thread notice at its next call. \why not where it is refused, as beside a debugger: the first
-  /// slow call tells all of them too
-  void ring() {
-    has_rung_ = true;
-    if (options_.never_stops) return;
-    try {
-      words_.ring();
-    } catch (const observer::ObserveError&) {
-      if (options_.stops) throw;
-    }
-  }
-
-  /// Chooses the interval anew, by the samples that there are.
-  void fit(FittedInterval& fitted, double gone, const Switched& on) {
-    double samples = 0;
-    observer::Sampling sampling;
-    words_.read_stacks(sampling);
-    for (const observer::SampledStack& stack : sampling.stacks) samples += static_cast<double>(stack.samples);
-    for (const observer::SampledStack& stack : start_.sampling.stacks)
-      samples -= static_cast<double>(stack.samples);
-    source_->refresh();
-    const double live = options_.measure() == profile::Measure::kLive ? live_bytes() : 0;
-    if (fitted.fit(gone, samples, live) == interval_) return;
-    interval_ = fitted.interval();
-    on.change(interval_);
-  }
-
-  void tell_switched_off() {
-    progress_.clear();
-    fmt::print(
-        stderr,
-        "tarn: the profile was ended early: by the program, or since this tool was stopped for seconds\n");
-  }
-
-  /// What was most live before stays, and is what --peak is for.
-  void end_without_process(double seconds) {
-    progress_.clear();
-    if (peak_) {
-      fmt::print(stderr, "tarn: the process ended {:.1f} s after its profile began\n", seconds);
-      last_ = std::move(peak_->profile);
-      return;
-    }
-    throw observer::ObserveError(
-        fmt::format("the process ended {:.1f} s after its profile began, and its memory is gone: `tarn run "
-                    "--profile` reads it at the end",
-                    seconds));
-  }
-
-  profile::HeapProfile read(double seconds) {
-    source_->refresh();
-    profile::HeapProfile profile = taken_profile(*source_, start_, words_.read(), interval_, seconds);
-    profile.first_interval_bytes = first_interval_;
-    return profile;
-  }
-
   std::unique_ptr<profile::NamedProfile> named(profile::HeapProfile&& raw) {
     auto result = std::make_unique<profile::NamedProfile>(
         std::move(raw), symbol_places(*source_),
@@ -274,19 +118,11 @@ class Profiler {
     return result;
   }
 
-  int show_what_is_there() {
-    first_interval_ = interval_ = words_.interval();
-    start_.began_with_program = began_with_program(*source_);
-    profile_ = named(read(0));
-    if (profile_->raw().stacks.empty())
-      throw observer::ObserveError("it has no samples: the program ran without TARN_PROFILE");
-    return report();
-  }
-
   int report() {
     write_profile_files(*profile_, options_.files, options_.measure());
     if (options_.as_json) {
-      print_document(profile::text_of(first_ ? profile::growth_json(growth_between(*first_, *profile_))
+      print_document(profile::text_of(first_ ? profile::growth_json(growth_between(*first_, *profile_),
+                                                                    live_over_time(*profile_, kMostSites))
                                              : profile::profile_json(*profile_)));
       return 0;
     }
@@ -301,8 +137,12 @@ class Profiler {
       return call_tree_text(tree, options_.measure(), options_.names(), columns);
     };
     if (first_)
-      return profile::growth_text(growth_between(*first_, *profile_), options_.most_rows(), columns) +
+      return profile::growth_text(growth_between(*first_, *profile_), live_over_time(*profile_, kMostSites),
+                                  {.rows = options_.most_rows(), .columns = columns}) +
              profile::remarks_on_growth(*first_, *profile_);
+    if (options_.shows_lifetimes)
+      return lifetimes_text(*profile_,
+                            {.names = options_.names(), .rows = options_.most_rows(), .columns = columns});
     if (options_.shows_tree)
       return tree_text(call_tree_of(*profile_, options_.most_calls(), {options_.measure()}));
     if (!options_.callers_of.empty()) {
@@ -323,25 +163,15 @@ class Profiler {
   const ProfileOptions& options_;
   const profile::SkippedNames skipped_;
   std::unique_ptr<observer::Source> source_;
-  observer::SamplingWords words_;
-  ProfileStart start_;
-  bool has_rung_ = false;
-  std::uint64_t first_interval_ = 0, interval_ = 0;
   Progress progress_{ProgressStyle::kLateLine};
-  struct Peak {
-    double live_bytes;
-    profile::HeapProfile profile;
-  };
-  std::optional<Peak> peak_;
-  std::optional<profile::HeapProfile> early_;
-  profile::HeapProfile last_;
   std::unique_ptr<profile::NamedProfile> first_, profile_;
 };
 
 int profile_program(const ProfileOptions& options) {
   require_range("--for", options.seconds, 0.01, kLongestProfile);
   require_profile_files(options.files);
-  if (!options.interval.empty()) static_cast<void>(sample_interval(options.interval));
+  if (const SamplingPlan plan = options.plan(); plan.needs_lifetimes && plan.interval == 1)
+    throw UsageError("how long blocks live is told by samples: --interval 64 takes most blocks of that size");
   try {
     return Profiler(options).run();
   } catch (const profile::ListError& error) {
@@ -389,7 +219,12 @@ void add_profile_command(CLI::App& app, Invocation& invocation) {
   const AddedOption callers = add_value(command, "--callers NAME", options->callers_of,
                                         "Tell what called the functions with this in their names; * stands "
                                         "for any text, ^ for the start, $ for the end");
-  for (const AddedOption& other : {types, tree}) callers.excludes(other).excludes(growth);
+  const AddedOption lifetimes =
+      add_flag(command, "--lifetimes", options->shows_lifetimes,
+               "Tell how long the blocks of each function lived: up to a millisecond, a second, longer");
+  for (const AddedOption& other : {allocated, temporary, peak, types, tree}) lifetimes.excludes(other);
+  for (const AddedOption& other : {types, tree, lifetimes}) callers.excludes(other).excludes(growth);
+  lifetimes.excludes(growth);
   tree.excludes(types).excludes(growth);
   types.excludes(growth);
   add_value(command, "--skip FILE", options->skip_file,

@@ -131,6 +131,7 @@ profile::ProfileStack stack_since(observer::SampledStack& stack, const StacksBef
       stack.temporary_samples - std::min(stack.temporary_samples, was.temporary_samples);
   result.temporary_blocks = since(stack.temporary_blocks, was.temporary_blocks);
   result.temporary_bytes = since(stack.temporary_bytes, was.temporary_bytes);
+  result.second_bytes = since(stack.second_bytes, was.second_bytes);
   return result;
 }
 
@@ -170,7 +171,7 @@ LiveSum add_live_of_stack(std::vector<profile::ProfileStack>& stacks,
   LiveSum sum;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (by_size == BySize::kYes && i != 0 && samples[i].requested != samples[i - 1].requested)
-      stacks.push_back({stacks.back().addresses, stacks.back().pool});
+      stacks.push_back({stacks.back().addresses, stacks.back().pool, stacks.back().number});
     add_live(stacks.back(), samples[i]);
     const double blocks = observer::blocks_of(samples[i]);
     sum.blocks += blocks;
@@ -239,6 +240,7 @@ profile::HeapProfile taken_profile(const observer::Source& source, const Profile
   auto next = sampling.live.cbegin();
   for (observer::SampledStack& stack : sampling.stacks) {
     profile.stacks.push_back(stack_since(stack, before, names));
+    profile.stacks.back().number = stack.number;
     for (observer::Address& address : profile.stacks.back().addresses)
       address = gone.moved(stack.number, address);
     while (next != sampling.live.cend() && next->stack < stack.number) ++next;

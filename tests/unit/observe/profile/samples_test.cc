@@ -75,7 +75,9 @@ TEST(Samples, ThousandsOfStacksAreToldApartAndFoundAgain) {
   EXPECT_EQ(stacks, kStacks);
 }
 
-[[gnu::noinline]] void add_from_one_place(std::uint64_t address) { samples.add({block_at(address), 64, 1}); }
+[[gnu::noinline]] void add_from_one_place(std::uint64_t address, std::uint64_t interval = 1) {
+  samples.add({block_at(address), 64, interval});
+}
 
 TEST(Samples, BlocksOfOnePlaceShareAStackThatCountsThem) {
   for (std::uint64_t i = 1; i <= 100; ++i) add_from_one_place(i * 64);
@@ -91,20 +93,33 @@ TEST(Samples, BlocksOfOnePlaceShareAStackThatCountsThem) {
 }
 
 TEST(Samples, WhatIsFreedWithinAMillisecondIsTemporary) {
+  constexpr std::uint64_t kNearlyEach = 2;  // bytes: each sample stands for one block
   for (std::uint64_t i = 1; i <= 100; ++i) {
-    add_from_one_place(i * 64);
+    add_from_one_place(i * 64, kNearlyEach);
     if (i == 1) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     if (i <= 40) samples.remove(block_at(i * 64));
   }
-  std::uint64_t most = 0, bytes = 0;
+  std::uint64_t most = 0, bytes = 0, of_second = 0;
   samples.for_each_stack([&](const SampledStack& stack) {
     most = std::max(most, stack.temporary_samples.load());
+    of_second = std::max(of_second, stack.second_byte_parts.load() / SampledStack::kPartsOfByte);
     bytes = std::max(bytes, stack.temporary_byte_parts.load() / SampledStack::kPartsOfByte);
   });
   // A thread may be held up in between.
   EXPECT_GT(most, 20u);
   EXPECT_LT(most, 40u);
   EXPECT_EQ(bytes, most * 64);
+  EXPECT_GT(of_second, bytes);
+  EXPECT_LE(of_second, 40u * 64);
+}
+
+TEST(Samples, WhereEveryBlockIsSampledNoneIsToldAsTemporary) {
+  add_from_one_place(64);
+  EXPECT_TRUE(samples.remove(block_at(64)));
+  std::uint64_t most = 0;
+  samples.for_each_stack(
+      [&](const SampledStack& stack) { most = std::max(most, stack.temporary_samples.load()); });
+  EXPECT_EQ(most, 0u);
 }
 
 TEST(Samples, AStackThatIsNoneIsNotFound) {
