@@ -2,6 +2,7 @@
 #include "observer/findings/findings.h"
 
 #include "hand_made.h"
+#include "observer/findings/next_step.h"
 #include "support/prelude.h"
 
 namespace tarn::observer {
@@ -424,4 +425,19 @@ TEST_F(FindingsOf, WhatIsNotFineSaysWhatToDo) {
 }
 
 }  // namespace
+TEST(NextStep, NamesTheCommandThatNamesTheCulprit) {
+  const auto command = [](std::vector<Finding> findings, Moment later) {
+    return next_step(7, findings, {10, 5, 8 * kMiB}, later).command;
+  };
+  const Finding leaks{"leaks", Severity::kNote, 0, "", ""}, holes{"fragmentation", Severity::kBad, 0, "", ""},
+      fine{"leaks", Severity::kOk, 0, "", ""};
+  EXPECT_EQ(command({leaks}, {11, 5, 9 * kMiB}), "tarn profile 7 --growth");
+  EXPECT_EQ(command({leaks, holes}, {11, 5, 8 * kMiB}), "tarn leaks 7");
+  EXPECT_EQ(command({fine, holes}, {11, 5, 8 * kMiB}), "tarn profile 7 --lifetimes");
+  EXPECT_EQ(command({fine}, {11, 5.5, 8 * kMiB}), "tarn profile 7 --lifetimes");
+  EXPECT_EQ(command({fine}, {11, 5.02, 8 * kMiB}), "tarn profile 7 --types");
+  EXPECT_EQ(command({fine}, {11, 5, 8 * kMiB}), "tarn heap 7");
+  EXPECT_EQ(command({}, {11, 5, kMiB / 2}), "");
+}
+
 }  // namespace tarn::observer

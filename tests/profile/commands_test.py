@@ -2,6 +2,7 @@
 import gzip
 import json
 import os
+import pathlib
 import re
 import signal
 import time
@@ -175,6 +176,21 @@ class Profile(ToolTest):
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("the process ended", run.stderr)
         self.assertIn("medium_site", run.stdout)
+
+    def test_the_walk_through_says_what_an_ordinary_program_shows(self):
+        """Its commands, one by one: each names what the page says of it."""
+        page = (pathlib.Path(__file__).parents[2] / "docs/look/walk_through.md").read_text()
+        section = page[page.index("## Of structures and strings"):].split("```")[1]
+        server = self.start_program(ORDINARY, 60, says="ready\n")
+        commands = re.findall(r"(?m)^\$ tarn (.*)\n((?:[^$].*\n|\n)*)", section)
+        self.assertEqual(len(commands), 3)
+        for words, said in commands:
+            words = re.sub(r"--for \d+s", "--for 2s", words.replace("server", str(server.pid)))
+            output = self.tarn(*words.split()).stdout
+            names = re.findall(r"tarn profile server [-a-z]+|(?:shop|std)::\w+(?:::\w+)?", said)
+            self.assertTrue(names)
+            for name in names:
+                self.assertIn(name.replace("server", str(server.pid)), output)
 
     def test_growth_has_bars_and_lifetimes_tell_who_keeps_what(self):
         server = self.start_program(ORDINARY, 60, says="ready\n")

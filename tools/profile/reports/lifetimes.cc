@@ -25,7 +25,9 @@ struct Lifetimes {
   }
   /// \why at most: each figure is an estimate of its own
   double up_to_second() const { return std::clamp(in_second - in_millisecond, 0.0, allocated); }
-  double later() const { return std::max(0.0, allocated - std::max(in_second, in_millisecond) - live); }
+  double beyond_second() const { return std::max(0.0, allocated - std::max(in_second, in_millisecond)); }
+  /// \why at most: what is live may have been allocated before, in an earlier profile
+  double still_live() const { return std::min(live, beyond_second()); }
 };
 
 std::string site_in_words(const NamedStack& stack, NameForm names) {
@@ -57,8 +59,8 @@ std::string line_of(const Lifetimes& site, std::size_t columns) {
   };
   const std::string line =
       fmt::format("{:>9}  {:>7}  {:>7}  {:>7}  {:>7}  {}", observer::short_bytes(site.allocated),
-                  share(site.in_millisecond), share(site.up_to_second()), share(site.later()),
-                  share(site.live), site.site);
+                  share(site.in_millisecond), share(site.up_to_second()),
+                  share(site.beyond_second() - site.still_live()), share(site.still_live()), site.site);
   return observer::with_end_cut(line, columns) + "\n";
 }
 

@@ -7,12 +7,14 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "commands/commands.h"
 #include "look/doctor/doctor_report.h"
 #include "look/leaks/find_leaks.h"
 #include "look/processes/target.h"
 #include "observer/findings/findings.h"
+#include "observer/findings/next_step.h"
 #include "observer/process/attached_process.h"
 #include "system/files/output_files.h"
 #include "system/files/usage_error.h"
@@ -24,6 +26,7 @@ namespace {
 // Pointers of so much are followed in a quarter of a second.
 constexpr std::uint64_t kQuicklySearched = std::uint64_t{256} << 20;
 constexpr double kWaitForLeaks = 0.2;  // seconds between two looks that must agree
+constexpr double kMomentToWait = 0.5;  // seconds, in which a program is seen to grow, or to be busy
 constexpr double kLeastPause = 0.1, kLongestPause = 24 * 3600;
 
 struct DoctorOptions {
@@ -34,10 +37,11 @@ struct DoctorOptions {
 };
 
 void print_findings(const DoctorOptions& options, const observer::Snapshot& snapshot,
-                    const std::vector<observer::Finding>& findings) {
-  print_document(options.as_json ? text_of(doctor_json(snapshot, findings))
-                                 : doctor_text(snapshot, findings, columns_of(STDOUT_FILENO, kWidthOfText),
-                                               colour_for(STDOUT_FILENO)));
+                    const std::vector<observer::Finding>& findings, const observer::NextStep& next) {
+  print_document(options.as_json
+                     ? text_of(doctor_json(snapshot, findings, next))
+                     : doctor_text(snapshot, findings, next, columns_of(STDOUT_FILENO, kWidthOfText),
+                                   colour_for(STDOUT_FILENO)));
   std::fflush(stdout);
 }
 
@@ -77,7 +81,8 @@ class Doctor {
     const auto findings =
         observer::findings_of({snapshot, residency ? &*residency : nullptr, system,
                                earlier_ ? &*earlier_ : nullptr, watched, leaks ? &*leaks : nullptr});
-    print_findings(options_, snapshot, findings);
+    print_findings(options_, snapshot, findings,
+                   is_running ? next_after(snapshot, findings) : observer::NextStep{});
     has_bad_ = has_bad(findings);
     earlier_ = std::move(snapshot);
   }
@@ -85,6 +90,23 @@ class Doctor {
   int status() const { return has_bad_ ? 1 : 0; }
 
  private:
+  /// The first time a moment is waited for; where the program ends in it, there is no next step.
+  observer::NextStep next_after(const observer::Snapshot& snapshot,
+                                const std::vector<observer::Finding>& findings) {
+    observer::Moment now = observer::moment_of(*source_, snapshot);
+    if (!last_) {
+      last_ = now;
+      std::this_thread::sleep_for(std::chrono::duration<double>(kMomentToWait));
+      try {
+        source_->refresh();
+        now = observer::moment_of(*source_, observer::read_snapshot(*source_));
+      } catch (const observer::ObserveError&) {
+        return {};
+      }
+    }
+    return observer::next_step(snapshot.pid, findings, *std::exchange(last_, now), now);
+  }
+
   bool looks_for_leaks(const observer::Snapshot& snapshot) const {
     const bool is_quick = options_.pause_seconds == 0 && snapshot.totals.live_bytes <= kQuicklySearched;
     return options_.finds_leaks || (is_quick && !options_.leaves_leaks);
@@ -93,6 +115,7 @@ class Doctor {
   const DoctorOptions& options_;
   std::unique_ptr<observer::Source> source_;
   std::optional<observer::Snapshot> earlier_;
+  std::optional<observer::Moment> last_;
   bool has_bad_ = false;
 };
 

@@ -58,16 +58,18 @@ bool looked_for_leaks(const std::vector<Finding>& findings) {
 }  // namespace
 
 std::string doctor_text(const observer::Snapshot& snapshot, const std::vector<Finding>& findings,
-                        std::size_t width, Colour colour) {
+                        const observer::NextStep& next, std::size_t width, Colour colour) {
   std::string text = fmt::format("{} {}, tarn {}: {} bad, {} to note, {} fine{}\n", snapshot.program,
                                  snapshot.pid, snapshot.library_version, count_of(findings, Severity::kBad),
                                  count_of(findings, Severity::kNote), count_of(findings, Severity::kOk),
                                  looked_for_leaks(findings) ? "" : "; not looked for: leaks (--leaks)");
   for (const Finding& finding : findings) text += text_of_finding(finding, width, colour);
+  if (!next.command.empty()) text += hanging("next:", fmt::format("`{}` ({})", next.command, next.why), 6, width);
   return text;
 }
 
-Json doctor_json(const observer::Snapshot& snapshot, const std::vector<Finding>& findings) {
+Json doctor_json(const observer::Snapshot& snapshot, const std::vector<Finding>& findings,
+                 const observer::NextStep& next) {
   Json list = Json::array();
   for (const Finding& finding : findings)
     list.push_back({{"id", finding.id},
@@ -81,7 +83,8 @@ Json doctor_json(const observer::Snapshot& snapshot, const std::vector<Finding>&
        {"pid", snapshot.pid},
        {"time", snapshot.time},
        {"not_looked_for", looked_for_leaks(findings) ? Json::array() : Json::array({"leaks"})},
-       {"findings", std::move(list)}});
+       {"findings", std::move(list)},
+       {"next", next.command.empty() ? Json(nullptr) : Json{{"command", next.command}, {"why", next.why}}}});
 }
 
 }  // namespace tarn::tool

@@ -1,0 +1,68 @@
+#include "observer/findings/next_step.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "observer/findings/checks.h"
+#include "observer/process/attached_process.h"
+#include "observer/text/words.h"
+
+namespace tarn::observer {
+namespace {
+
+bool is_worth_a_word(const std::vector<Finding>& findings, std::string_view id) {
+  const auto found = std::ranges::find(findings, id, &Finding::id);
+  return found != findings.end() && found->severity != Severity::kOk;
+}
+
+/// The 14th and 15th field of /proc/PID/stat, in ticks; the second, a name in brackets, may have blanks.
+double cpu_seconds_in(const std::string& stat) {
+  constexpr int kFieldsBetween = 11;
+  const char* at = stat.c_str() + std::min(stat.rfind(')'), stat.size());
+  for (int i = 0; i <= kFieldsBetween && at != nullptr; ++i)
+    at = std::strchr(at + (*at != '\0' ? 1 : 0), ' ');
+  if (at == nullptr) return 0;
+  char* end = nullptr;
+  const std::uint64_t user = std::strtoull(at, &end, 10), system = std::strtoull(end, nullptr, 10);
+  return static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+}  // namespace
+
+Moment moment_of(const Source& process, const Snapshot& snapshot) {
+  return {snapshot.time, cpu_seconds_in(process_of(process)->text("stat").value_or("")),
+          snapshot.totals.live_bytes};
+}
+
+NextStep next_step(int pid, const std::vector<Finding>& findings, const Moment& earlier,
+                   const Moment& later) {
+  constexpr double kGrowing = 64 << 10, kGrowingShare = 0.002;  // a second: bytes, of what is live
+  constexpr double kBusy = 0.1, kIdle = 0.005;                  // of a processor
+  const double seconds = std::max(later.seconds - earlier.seconds, 1e-3);
+  const double live = static_cast<double>(later.live_bytes);
+  const double growth = (live - static_cast<double>(earlier.live_bytes)) / seconds;
+  const double busy = (later.cpu_seconds - earlier.cpu_seconds) / seconds;
+  const auto profile = [&](const char* how) { return fmt::format("tarn profile {} {}", pid, how); };
+  if (growth > std::max(kGrowing, kGrowingShare * live))
+    return {profile("--growth"),
+            fmt::format("what is live grows by {} a second: who asks for it", short_bytes(growth))};
+  if (is_worth_a_word(findings, "leaks")) return {fmt::format("tarn leaks {}", pid), "what was lost"};
+  if (is_worth_a_word(findings, "fragmentation"))
+    return {profile("--lifetimes"), "who allocates what outlives the blocks around it"};
+  if (busy > kBusy)
+    return {profile("--lifetimes"),
+            fmt::format("it takes {:.0f} % of a processor: who allocates most, and how long that lives",
+                        100 * busy)};
+  if (later.live_bytes < kMiB) return {};
+  // Of what allocates nothing, a profile learns nothing.
+  if (busy < kIdle)
+    return {fmt::format("tarn heap {}", pid),
+            fmt::format("{} are live, and it does nothing: of which classes and sizes", short_bytes(live))};
+  return {profile("--types"), fmt::format("{} are live: which objects they are", short_bytes(live))};
+}
+
+}  // namespace tarn::observer

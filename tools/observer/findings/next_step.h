@@ -1,0 +1,29 @@
+// The one command to look with next: what names who it is that takes the memory.
+//
+// A pure function of two looks, so that tests make the evidence by hand.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "observer/findings/findings.h"
+#include "observer/process/source.h"
+
+namespace tarn::observer {
+
+/// Figures of a process at a moment.
+struct Moment {
+  double seconds = 0;      // of any clock
+  double cpu_seconds = 0;  // that it has taken until then
+  std::uint64_t live_bytes = 0;
+};
+/// \pre the source is a process
+Moment moment_of(const Source& process, const Snapshot& snapshot);
+
+struct NextStep {
+  std::string command, why;  // empty: there is little to look at
+};
+
+/// \param later of the same process, a second later or more
+NextStep next_step(int pid, const std::vector<Finding>& findings, const Moment& earlier, const Moment& later);
+
+}  // namespace tarn::observer
