@@ -42,7 +42,7 @@ check: setup-check build $(sanitizer_dirs)
 
 bench: setup configure
 	@cmake --build $(BUILD) -j $(JOBS) --target tarn_tool tarn_malloc_shared tarn_bench
-	@$(BUILD)/tarn bench --json $(BUILD)/bench.json --html $(BUILD)/bench.html $(BENCH_ARGS)
+	@$(BUILD)/tarn bench -o $(BUILD)/bench.json -o $(BUILD)/bench.html $(BENCH_ARGS)
 	@echo "Drawn: $(BUILD)/bench.html. Every sample: $(BUILD)/bench.json."
 
 build: setup

@@ -38,7 +38,7 @@ class Recorder:
         try:
             self._run_recorded(program, unfinished)
             result = self.inputs / "replay.json"
-            run([self.tool, "replay", unfinished, "--quiet", "--with", "none", "--rounds", "1", "--json",
+            run([self.tool, "replay", unfinished, "--quiet", "--with", "none", "--rounds", "1", "-o",
                  result], **self.place)  # fmt: skip
             unfinished.replace(trace)
         finally:

@@ -27,7 +27,7 @@ def json_of(*words):
     """What a command of tarn writes, also where it found that something failed."""
     with tempfile.NamedTemporaryFile(suffix=".json") as result:
         try:
-            run([*map(str, words), "--json", result.name], stderr=None)
+            run([*map(str, words), "-o", result.name], stderr=None)
         except ProcessFailed:
             if not Path(result.name).stat().st_size:
                 raise

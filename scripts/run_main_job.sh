@@ -20,7 +20,7 @@ status=0
 compare() {  # NAME PROGRAM...
   name=$1
   shift
-  set -- --json "$build/$name.json" -- "$@"
+  set -- -o "$build/$name.json" -- "$@"
   if [ "$pictures" = yes ]; then set -- --plot "$build/$name.png" "$@"; fi
   "$build/tarn" compare "$@" || status=$?
   echo

@@ -48,8 +48,8 @@ class Day(ToolTest):
         super().setUp()
         self.environment |= {"TARN_DAY_SECONDS": "5.5", "TARN_DAY_BOTS": "200"}
         self.page = self.scratch / "r.html"
-        self.command = ["compare", "--suite", SUITE, "--rounds", 1, "--warmup", 0, "--with", "none", "--json",
-                        self.json, "--html", self.page]
+        self.command = ["compare", "--suite", SUITE, "--rounds", 1, "--warmup", 0, "--with", "none", "-o",
+                        self.json, "-o", self.page]
 
     def test_a_short_day_has_a_table_a_page_and_every_figure(self):
         done = self.tarn(*self.command)

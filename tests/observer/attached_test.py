@@ -93,7 +93,7 @@ class OfAnotherUser(Attached):
         hidden.mkdir(mode=0o700)
         program = self.start("busy", user=NOBODY)
         self.output("heap", program.pid, "--save", hidden / "heap.json")
-        self.output("map", program.pid, "--html", hidden / "map.html")
+        self.output("map", program.pid, "-o", hidden / "map.html")
         self.assertEqual(sorted(os.listdir(hidden)), ["heap.json", "map.html"])
         self.assertEqual(self.tarn("heap", 1, "--save", hidden / "none.json").returncode, 1)
         self.assertEqual(sorted(os.listdir(hidden)), ["heap.json", "map.html"])

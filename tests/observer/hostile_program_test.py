@@ -75,7 +75,7 @@ class HostileProgram(ToolTest):
             for words in (["top", pid, "--once"], ["top", pid, "--json"], ["heap", pid],
                           ["heap", pid, "--json"],
                           ["leaks", pid, "--wait", 0], ["leaks", pid, "--wait", 0, "--json"], ["map", pid],
-                          ["map", pid, "--json"], ["map", pid, "--html", self.scratch / "map.html"],
+                          ["map", pid, "--json"], ["map", pid, "-o", self.scratch / "map.html"],
                           ["doctor", pid], ["doctor", pid, "--json"], ["metrics", pid],
                           ["watch", pid, "--count", 1], ["watch", pid, "--count", 1, "--json"],
                           ["profile", pid, "--for", 0.2, "--interval", 1, *outputs],

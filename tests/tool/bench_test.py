@@ -65,7 +65,7 @@ class Everything(BenchTest):
         # All take four minutes: in a usual run glibc stands for all rivals that are preloaded.
         rivals = "mimalloc,jemalloc,tcmalloc,tbb"
         fewer = () if os.environ.get("TARN_LONG_TESTS") == "1" else ("--without", rivals)
-        result, run = self.results("--quick", "--rounds", "1", "--html", page, "--traces", none, *fewer)
+        result, run = self.results("--quick", "--rounds", "1", "-o", page, "--traces", none, *fewer)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertEqual(run["failures"], [])
         kinds = {a["name"]: a["kind"] for a in run["allocators"]}
@@ -177,8 +177,8 @@ class Results(BenchTest):
 
     def test_tables_and_page_can_be_made_again_from_the_json(self):
         page, page_again, json_again = (self.scratch / name for name in ("1.html", "2.html", "2.json"))
-        first, _ = self.results("--html", page, "--with", "none", *SMALL)
-        again = self.bench("--from", self.json, "--html", page_again, "--json", json_again)
+        first, _ = self.results("-o", page, "--with", "none", *SMALL)
+        again = self.bench("--from", self.json, "-o", page_again, "-o", json_again)
         self.assertEqual(again.returncode, 0, again.stderr)
         tables = first.stdout.partition("not installed")[0]
         self.assertEqual(again.stdout, tables)
@@ -211,7 +211,7 @@ class Traces(BenchTest):
         self.make("b.trace")
         self.make("a.trace", 2000)
         (self.folder / "traces.json").write_text("this is no trace, and not called one")
-        result, run = self.traces(*self.ONLY, "--html", self.scratch / "page.html")
+        result, run = self.traces(*self.ONLY, "-o", self.scratch / "page.html")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertEqual([(g["group"], [(r["row"], r["metric"], r["threads"]) for r in g["rows"]])
                           for g in run["groups"]],
@@ -348,7 +348,7 @@ class Interrupts(BenchTest):
 
     def test_control_c_tells_what_is_done_and_leaves_nothing(self):
         page = self.scratch / "page.html"
-        process = self.start(*self.ENDLESS, "--json", self.json, "--html", page)
+        process = self.start(*self.ENDLESS, "-o", self.json, "-o", page)
         # the second to run: there is something to tell
         child = self.child_of(process, "--group", "tarn-inline")
         process.send_signal(signal.SIGINT)
@@ -378,6 +378,9 @@ class Interrupts(BenchTest):
 
 class BadInput(BenchTest):
     def test_usage_errors_are_one_line_and_status_2(self):
+        folder, full = self.scratch / "folder.html", self.scratch / "full.html"
+        folder.mkdir()
+        full.symlink_to("/dev/full")
         for words, text in [(["--only", "005"], "--only 005: no benchmark of that name"),
                             (["--with", "nomalloc"], "unknown allocator 'nomalloc'"),
                             (["--with", "/nowhere/lib.so"], "no library at '/nowhere/lib.so'"),
@@ -392,9 +395,9 @@ class BadInput(BenchTest):
                             (["--timeout", "0"], "--timeout"), (["--cold", "--warm"], "exclude each other"),
                             (["--only", "003_fixed", "--sizes", "63"], "--only 003_fixed"),
                             (["--traces", "/nowhere"], "no folder at '/nowhere'"),
-                            (["--html", "/nowhere/page.html"], "cannot write /nowhere/page.html"),
-                            (["--html", self.scratch], "directory"),
-                            (["--html", "/dev/full"], "no space"),
+                            (["-o", "/nowhere/page.html"], "cannot write /nowhere/page.html"),
+                            (["-o", folder], "directory"),
+                            (["-o", full], "no space"), (["-o", "page.pdf"], "names no form"),
                             (["--from", "/nowhere.json"], "cannot read '/nowhere.json'"),
                             (["--frobnicate"], "--frobnicate"), (["what"], "'what'")]:
             with self.subTest(words=words):
@@ -418,7 +421,7 @@ class BadInput(BenchTest):
             self.skipTest("only root may mount a small disk")
         self.addCleanup(subprocess.run, ["umount", mount], check=False)
         started = time.monotonic()
-        self.assert_refused(self.bench("--html", f"{mount}/page.html"), "no space")
+        self.assert_refused(self.bench("-o", f"{mount}/page.html"), "no space")
         self.assertLess(time.monotonic() - started, 5)
 
 

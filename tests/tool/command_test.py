@@ -220,11 +220,11 @@ class Compare(CommandTest):
 
     def test_the_page_holds_the_times_and_what_failed(self):
         page = self.scratch / "page.html"
-        self.assertEqual(self.compare("--html", page, "--", "/bin/echo", "<b>").returncode, 0)
+        self.assertEqual(self.compare("-o", page, "--", "/bin/echo", "<b>").returncode, 0)
         text = page.read_text()
         self.assertIn("wall time; less is better", text)
         self.assertNotIn("<b>", text)
-        self.assertEqual(self.compare("--html", page, "--", "false").returncode, 1)
+        self.assertEqual(self.compare("-o", page, "--", "false").returncode, 1)
         self.assertIn("There are no results.", page.read_text())
 
     def test_of_an_option_that_stands_twice_the_last_counts(self):
@@ -326,7 +326,7 @@ class Compare(CommandTest):
     def test_control_c_prints_what_is_done_and_leaves_nothing(self):
         marks = self.scratch / "marks"
         script = f"echo $$ >>{marks}; [ $(wc -l <{marks}) -lt 3 ] || exec sleep 60"
-        process = self.start_tarn("compare", "--warmup", "0", "--rounds", "2", "--with", "none", "--json",
+        process = self.start_tarn("compare", "--warmup", "0", "--rounds", "2", "--with", "none", "-o",
                                   self.json, "--", "sh", "-c", script)
         self.wait_until(lambda: len(self.wait_for_file("marks").split()) >= 3)
         process.send_signal(signal.SIGINT)
@@ -362,8 +362,8 @@ class Compare(CommandTest):
                             (["--with", "/nowhere.so", "--", "true"], "/nowhere.so"),
                             (["--without", "foo", "--", "true"], "foo"),
                             (["--stdin", "/nowhere", "--", "true"], "/nowhere"),
-                            (["--json", "/nowhere/r.json", "--", "true"], "/nowhere/r.json"),
-                            (["--html", "/nowhere/r.html", "--", "true"], "/nowhere/r.html"),
+                            (["-o", "/nowhere/r.json", "--", "true"], "/nowhere/r.json"),
+                            (["-o", "/nowhere/r.html", "--", "true"], "/nowhere/r.html"),
                             (["--plot", "r.pdf", "--", "true"], ".png or .svg"),
                             (["--", "no-such-program"], "no-such-program"),
                             (["--", static], "statically linked")]:

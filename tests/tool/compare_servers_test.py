@@ -45,7 +45,7 @@ class Compared(ToolTest):
 
     def compare_server(self, *words, load=None, server=(), ready=()):
         return self.compare("--load", load or self.load(), *(ready or ("--port", self.port)), "--idle", 0.05,
-                            "--json", self.json, *words, "--", SERVER, "--port", self.port,
+                            "-o", self.json, *words, "--", SERVER, "--port", self.port,
                             *server)
 
     def allocators(self):
@@ -124,7 +124,7 @@ class Suites(Compared):
             "contenders": [{"name": "slower", "allocator": "glibc", "arguments": ["--burn-ms", "200"]}],
             "programs": [{"name": "asked", "command": [SERVER, "--port", str(self.port)], "load": self.load(),
                           "port": self.port, "figures": ["p99=^p99 ([0-9.]+)"]}]}))  # fmt: skip
-        result = self.compare("--suite", suite, "--json", self.json)
+        result = self.compare("--suite", suite, "-o", self.json)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertRegex(result.stdout, r"(?m)^slower .* 12\.50 ")
         program, = json.loads(self.json.read_text())["programs"]
@@ -138,7 +138,7 @@ class Baseline(Compared):
 
     def baseline(self, change=lambda json: None):
         file = self.scratch / "baseline.json"
-        self.assertEqual(self.compare("--json", file, *self.PROGRAM).returncode, 0)
+        self.assertEqual(self.compare("-o", file, *self.PROGRAM).returncode, 0)
         document = json.loads(file.read_text())
         change(document)
         file.write_text(json.dumps(document))

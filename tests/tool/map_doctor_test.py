@@ -77,7 +77,7 @@ class Map(LooksAtAProgram):
 
     def test_the_page_is_written_whole(self):
         page = self.scratch / "map.html"
-        result = self.tarn("map", self.start(RESTING).pid, "--html", page)
+        result = self.tarn("map", self.start(RESTING).pid, "-o", page)
         self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
         self.assertTrue(page.read_text().rstrip().endswith("</html>"))
         data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(),
@@ -93,7 +93,7 @@ class Map(LooksAtAProgram):
 
     def test_wrong_words_are_one_line_and_status_2(self):
         for words, text in ((["map"], "PID, NAME or --core FILE"), (["map", "1", "--width", "3"], "--width"),
-                            (["map", "1", "--html", "/nowhere/x.html"], "/nowhere/x.html"),
+                            (["map", "1", "-o", "/nowhere/x.html"], "/nowhere/x.html"),
                             (["doctor"], "PID, NAME or --core FILE"),
                             (["doctor", "1", "--watch", "-1"], "--watch"),
                             (["doctor", "--core", "x", "--watch", "3"], "--watch")):

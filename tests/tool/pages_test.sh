@@ -15,7 +15,7 @@ xz -dc "$(ls -d "$project"/bench/results/*/bench.json.xz | tail -n 1)" >"$refere
 python=/usr/bin/python3
 
 look_at_bench() {  # NAME JSON
-  "$tool" bench --from "$2" --html "$scratch/$1.html" >/dev/null
+  "$tool" bench --from "$2" -o "$scratch/$1.html" >/dev/null
   TARN_TEST_PAGE=$scratch/$1.html TARN_TEST_RESULTS=$2 "$python" "$here/bench_page_check.py"
 }
 
@@ -27,13 +27,13 @@ look_at_bench reference "$reference"
 "$python" "$here/unusual_results.py" "$reference" >"$scratch/unusual.json"
 look_at_bench unusual "$scratch/unusual.json"
 
-"$tool" compare --quiet --rounds 3 --html "$scratch/compare.html" -- echo '<b>& text' >/dev/null
+"$tool" compare --quiet --rounds 3 -o "$scratch/compare.html" -- echo '<b>& text' >/dev/null
 look_at compare "echo '<b>& text'
 times as fast as glibc; longer is better
 peak RSS; less is better"
 
 "$maker" "$scratch/example.trace" 200
-"$tool" replay "$scratch/example.trace" --quiet --rounds 2 --html "$scratch/replay.html" >/dev/null
+"$tool" replay "$scratch/example.trace" --quiet --rounds 2 -o "$scratch/replay.html" >/dev/null
 look_at replay "Resident memory over the calls
 asked for
 waste"

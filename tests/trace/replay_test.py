@@ -82,7 +82,7 @@ class Replay(ToolTest):
 
     def test_the_page_carries_its_data(self):
         page = self.scratch / "page.html"
-        self.assertEqual(self.replay("--with", "none", "--rounds", 1, "--html", page).returncode, 0)
+        self.assertEqual(self.replay("--with", "none", "--rounds", 1, "-o", page).returncode, 0)
         text = page.read_text()
         self.assertIn('"title":"Resident memory over the calls"', text)
         self.assertNotIn("@DATA@", text)

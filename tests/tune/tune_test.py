@@ -36,7 +36,7 @@ class Tune(ToolTest):
         return self.tarn("tune", trace or self.example, "--quick", "--quiet", *words, **environment)
 
     def result_of(self, *words, **options):
-        result = self.tune("--json", self.json, *words, **options)
+        result = self.tune("-o", self.json, *words, **options)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertEqual(result.stderr, "")
         self.assertEqual(list(self.temporary.iterdir()), [])
@@ -144,7 +144,7 @@ class Tune(ToolTest):
                                (["--out", self.scratch / "none" / "a.conf"], "cannot write"),
                                (["--out", self.scratch], "it is a directory"),
                                (["--out", self.scratch / "a,b.conf"], "cannot hold the path"),
-                               (["--json", self.scratch], "it is a directory")):
+                               (["-o", self.scratch], "its ending names no form")):
             self.assert_refused(self.tune(*words), 2, pattern)
 
     def test_a_bad_trace_is_one_line(self):

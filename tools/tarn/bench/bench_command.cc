@@ -12,8 +12,10 @@
 #include "bench/rows/bench_run.h"
 #include "bench/rows/catalogue.h"
 #include "commands/commands.h"
+#include "commands/result_output.h"
 #include "report/results.h"
 #include "system/files/files.h"
+#include "system/files/output_files.h"
 #include "system/files/usage_error.h"
 #include "system/terminal/terminal.h"
 
@@ -38,7 +40,8 @@ struct BenchOptions {
   std::vector<std::string> threads, sizes;
   std::optional<int> rounds;
   std::optional<double> scale, timeout_seconds;
-  std::string traces_folder, json_file, html_file, from_file;
+  std::string traces_folder, from_file;
+  ResultOutput output;
   bool is_cold = false, is_warm = false, is_quick = false, is_pinned = false, with_rows = false,
        is_quiet = false;
 };
@@ -60,11 +63,6 @@ std::vector<Number> parse_axis(const char* option, const std::vector<std::string
   return values;
 }
 
-void require_places_for_files(const BenchOptions& options) {
-  for (const std::string& file : {options.json_file, options.html_file})
-    if (!file.empty()) require_room(file, kRoomForFile);
-}
-
 BenchShape shape_of(const BenchOptions& options) {
   return {.threads = parse_axis("--threads", options.threads, kMostThreads),
           .sizes = parse_axis("--sizes", options.sizes, kMostBlockBytes),
@@ -79,7 +77,7 @@ void require_valid(const BenchOptions& options) {
   if (options.timeout_seconds) require_range("--timeout", *options.timeout_seconds, 0.001, kMostBenchTimeout);
   if (options.is_cold && options.is_warm)
     throw UsageError("--cold and --warm exclude each other: leave both out");
-  require_places_for_files(options);
+  options.output.check({".json", ".html"}, [](const std::string& file) { require_room(file, kRoomForFile); });
 }
 
 std::vector<BenchFailure> failures_of(const BenchTraces& traces) {
@@ -128,11 +126,13 @@ void write_result(const std::string& file, const std::string& content) {
 }
 
 void tell(const BenchDocument& document, const BenchOptions& options) {
-  fmt::print("{}", bench_report(document, options.with_rows ? BenchDetail::kRows : BenchDetail::kGroups,
-                                colour_for(STDOUT_FILENO)));
+  print_document(options.output.as_json
+                     ? text_of(document)
+                     : bench_report(document, options.with_rows ? BenchDetail::kRows : BenchDetail::kGroups,
+                                    colour_for(STDOUT_FILENO)));
   std::fflush(stdout);
-  if (!options.json_file.empty()) write_result(options.json_file, text_of(document));
-  if (!options.html_file.empty()) write_result(options.html_file, bench_page(document));
+  for (const std::string& file : options.output.ending_in(".json")) write_result(file, text_of(document));
+  for (const std::string& file : options.output.ending_in(".html")) write_result(file, bench_page(document));
 }
 
 BenchDocument document_in(const std::string& file) {
@@ -153,9 +153,12 @@ int measure(const BenchOptions& options, const std::vector<std::string>& words) 
   const int status = measuring_status(results.interrupted_by, !results.failures.empty());
   tell(document_of(plan, std::move(results), std::move(header)), options);
   const std::vector<std::string> missing = missing_packages(library_directories());
-  if (!missing.empty() && !options.is_quiet) fmt::print("not installed: {}\n", fmt::join(missing, ", "));
+  std::FILE* const told = options.output.as_json ? stderr : stdout;
+  if (!missing.empty() && !options.is_quiet)
+    fmt::print(told, "not installed: {}\n", fmt::join(missing, ", "));
   const std::string no_traces = traces.absence();
-  if (!no_traces.empty() && (!options.is_quiet || traces.is_folder_named())) fmt::print("{}\n", no_traces);
+  if (!no_traces.empty() && (!options.is_quiet || traces.is_folder_named()))
+    fmt::print(told, "{}\n", no_traces);
   return status;
 }
 
@@ -203,8 +206,9 @@ void add_run_options(CLI::App& command, BenchOptions& options) {
 
 void add_output_options(CLI::App& command, BenchOptions& options) {
   add_flag(command, "--rows", options.with_rows, "Print every row, not only the means over groups");
-  add_value(command, "--json FILE", options.json_file, "Write every sample, the summaries and the machine");
-  add_value(command, "--html FILE", options.html_file, "Write a page of plots that needs no network");
+  add_result_output(command, options.output,
+                    "every sample, the summaries and the machine (.json), or a page of plots that needs no "
+                    "network (.html)");
   add_value(command, "--from FILE", options.from_file,
             "Measure nothing: tables and page of a JSON file written before");
   add_flag(command, "--quiet", options.is_quiet, "No progress");
@@ -217,11 +221,11 @@ void add_bench_command(CLI::App& app, Invocation& invocation) {
       app, "bench", "Run the benchmarks of every source on every allocator of this machine.",
       "tarn bench [OPTIONS]",
       "  tarn bench --quick                             a first look, in three minutes\n"
-      "  tarn bench --html bench.html --json bench.json everything\n"
+      "  tarn bench -o bench.html -o bench.json     everything\n"
       "  tarn bench --only 001 --threads 1,8,32         one source, at other numbers of threads\n"
       "  tarn bench --only 000,server --with jemalloc,./libmine.so --rows\n"
       "  tarn bench --only traces --rows                real programs that bench/record_traces.py recorded\n"
-      "  tarn bench --from bench.json --html bench.html the page again\n"
+      "  tarn bench --from bench.json -o bench.html the page again\n"
       "\n"
       "Exit status: 0 all went well, 1 an allocator failed or a trace is damaged (which and how stands "
       "below\n"

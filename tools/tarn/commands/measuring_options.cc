@@ -42,8 +42,7 @@ void MeasuringOptions::check() {
   require_range("--timeout", timeout_seconds, 0.001, kMostTimeoutSeconds);
   for (const std::string& setting : settings) selection.tarn_settings.push_back(parse_setting(setting));
   for (const std::string& variant : variants) selection.variants.push_back(variant_of(variant));
-  for (const std::string& file : {json_file, html_file})
-    if (!file.empty()) require_writable(file);
+  output.check({".json", ".html"}, [](const std::string& file) { require_writable(file); });
 }
 
 void add_selection_options(CLI::App& command, MeasuringOptions& options) {
@@ -65,8 +64,8 @@ void add_round_options(CLI::App& command, MeasuringOptions& options) {
 }
 
 void add_result_options(CLI::App& command, MeasuringOptions& options, const std::string& what_page_shows) {
-  add_value(command, "--json FILE", options.json_file, "Write every run, the summary and the machine");
-  add_value(command, "--html FILE", options.html_file, what_page_shows);
+  add_result_output(command, options.output,
+                    "every run, the summary and the machine (.json), or " + what_page_shows + " (.html)");
   add_flag(command, "--quiet", options.is_quiet, "No progress");
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "commands/commands.h"
+#include "commands/result_output.h"
 #include "engine/contenders/allocators.h"
 #include "engine/contenders/session.h"
 
@@ -15,8 +16,7 @@ struct MeasuringOptions {
   std::vector<std::string> variants;  // LABEL:KEY=VALUE,...
   int rounds = 5;
   double timeout_seconds = 600;
-  std::string json_file;
-  std::string html_file;
+  ResultOutput output;
   bool is_quiet = false;
 
   /// Takes settings and variants into the selection. \throws UsageError for what is wrong, also a result file
@@ -29,7 +29,7 @@ struct MeasuringOptions {
 void add_selection_options(CLI::App& command, MeasuringOptions& options);
 /// Adds --rounds, with the default of `options`, and --timeout.
 void add_round_options(CLI::App& command, MeasuringOptions& options);
-/// Adds --json, --html and --quiet.
+/// Adds -o, --json and --quiet. \param what_page_shows "a page of figures"
 void add_result_options(CLI::App& command, MeasuringOptions& options, const std::string& what_page_shows);
 
 }  // namespace tarn::tool

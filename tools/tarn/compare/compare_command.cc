@@ -19,6 +19,7 @@
 #include "report/results.h"
 #include "system/files/environment.h"
 #include "system/files/files.h"
+#include "system/files/output_files.h"
 #include "system/files/usage_error.h"
 #include "system/processes/signals.h"
 #include "system/runs/runner.h"
@@ -151,7 +152,7 @@ void compare_program(const std::string& name, const Json& then, const Json& now,
   }
 }
 
-/// \param baseline what `tarn compare --json` wrote before
+/// \param baseline what `tarn compare -o FILE.json` wrote before
 /// \param tolerance_percent that a figure may be worse, beyond the noise of both
 /// \returns a line for each figure of tarn, or of a variant, that is worse; and for each that is missing
 /// \throws UsageError if the baseline is none, or of other programs
@@ -166,7 +167,7 @@ std::vector<std::string> worse_than(const Json& baseline, const Json& results, d
         compare_program(name, *then, *now, tolerance_percent, complaints);
       }
   } catch (const Json::exception&) {
-    throw UsageError("--baseline: the file is not what tarn compare --json writes");
+    throw UsageError("--baseline: the file is not what tarn compare -o FILE.json writes");
   }
   if (shared == 0) throw UsageError("--baseline: it has none of these programs");
   return complaints;
@@ -184,7 +185,7 @@ std::optional<Json> baseline_of(const CompareOptions& options) {
   Json json = with_present_head(Json::parse(*text, nullptr, false));
   if (!json.is_object() || json.value("schema", "") != "tarn compare")
     throw UsageError(
-        fmt::format("--baseline: {} is not what tarn compare --json writes", options.baseline_file));
+        fmt::format("--baseline: {} is not what tarn compare -o FILE.json writes", options.baseline_file));
   return json;
 }
 
@@ -208,8 +209,9 @@ void draw(const std::string& picture, const Json& results, SignalWatch& signals)
 void write_results(const CompareOptions& options, const Json& json, const ComparisonResults& results,
                    SignalWatch& signals) {
   const MeasuringOptions& measuring = options.measuring;
-  if (!measuring.json_file.empty()) write_file(measuring.json_file, text_of(json));
-  if (!measuring.html_file.empty()) write_file(measuring.html_file, compare_page(json, results));
+  for (const std::string& file : measuring.output.ending_in(".json")) write_file(file, text_of(json));
+  for (const std::string& file : measuring.output.ending_in(".html"))
+    write_file(file, compare_page(json, results));
   if (!options.picture.empty() && results.interrupted_by == 0) draw(options.picture, json, signals);
 }
 
@@ -218,9 +220,10 @@ int judge(const CompareOptions& options, const std::optional<Json>& baseline, co
           int status) {
   if (!baseline || status != 0) return status;
   const std::vector<std::string> complaints = worse_than(*baseline, results, options.tolerance_percent);
-  for (const std::string& complaint : complaints) fmt::print("WORSE {}\n", complaint);
+  std::FILE* const told = options.measuring.output.as_json ? stderr : stdout;
+  for (const std::string& complaint : complaints) fmt::print(told, "WORSE {}\n", complaint);
   if (!complaints.empty()) return kWorseStatus;
-  fmt::print("Nothing is worse than in the baseline by more than {:g} % and the noise.\n",
+  fmt::print(told, "Nothing is worse than in the baseline by more than {:g} % and the noise.\n",
              options.tolerance_percent);
   return 0;
 }
@@ -230,6 +233,25 @@ ComparisonPlan plan_of(const CompareOptions& options) {
           .allocators = select_allocators(options.measuring.selection, library_directories()),
           .warmups = options.warmups,
           .timeout_seconds = options.measuring.timeout_seconds};
+}
+
+/// The table, or JSON in its place; then what is not there is told beside it.
+void tell(const CompareOptions& options, const ComparisonPlan& plan, const ComparisonResults& results,
+          const Json& json, const std::vector<std::string>& absent) {
+  const Colour colour = colour_for(STDOUT_FILENO);
+  const std::string not_installed =
+      absent.empty() ? "" : fmt::format("programs that are not installed: {}\n", fmt::join(absent, ", "));
+  if (options.measuring.output.as_json) {
+    fmt::print(stderr, "{}", not_installed);
+    return print_document(text_of(json));
+  }
+  fmt::print("{}{}",
+             results.comparisons.size() == 1
+                 ? comparison_report(results.comparisons.front(), results.interrupted_by, colour)
+                 : suite_report(results, colour),
+             not_installed);
+  if (!options.measuring.is_quiet) fmt::print("{}", styled(libraries_of(plan), Style::kFaint, colour));
+  std::fflush(stdout);
 }
 
 int compare(CompareOptions& options, const Invocation& invocation) {
@@ -248,14 +270,8 @@ int compare(CompareOptions& options, const Invocation& invocation) {
     absent = prepare_suite(suite, options.programs, options.measuring.rounds, work.path(), session, plan);
   const ComparisonResults results = ComparisonRun(plan, session).to_end();
 
-  const Colour colour = colour_for(STDOUT_FILENO);
-  fmt::print("{}", results.comparisons.size() == 1
-                       ? comparison_report(results.comparisons.front(), results.interrupted_by, colour)
-                       : suite_report(results, colour));
-  if (!absent.empty()) fmt::print("programs that are not installed: {}\n", fmt::join(absent, ", "));
-  if (!options.measuring.is_quiet) fmt::print("{}", styled(libraries_of(plan), Style::kFaint, colour));
-  std::fflush(stdout);
   const Json json = comparison_json(plan, results);
+  tell(options, plan, results, json, absent);
   write_results(options, json, results, session.signals());
   const bool is_failed = std::any_of(results.comparisons.begin(), results.comparisons.end(),
                                      [](const Comparison& one) { return has_failure(one.contenders); });
@@ -278,7 +294,7 @@ void add_compare_command(CLI::App& app, Invocation& invocation) {
       "tarn compare [OPTIONS] -- PROGRAM [ARGS...] | --suite NAME",
       "  tarn compare -- python3 -c 'print(sum(len(str(i)) for i in range(10**6)))'\n"
       "  tarn compare --rounds 9 --with jemalloc,./libmine.so -- ./server --selftest\n"
-      "  tarn compare --stdin words.txt --json r.json --html r.html -- sort\n"
+      "  tarn compare --stdin words.txt -o r.json -o r.html -- sort\n"
       "  tarn compare --load 'memtier_benchmark --hide-histogram' --port 6379 \\\n"
       "      --metric 'p99=^Totals.* ([0-9.]+) +[0-9.]+ +[0-9.]+$' -- redis-server --save ''\n"
       "  tarn compare --suite programs --programs python3,git-log --baseline r.json\n"

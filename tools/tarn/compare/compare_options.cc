@@ -102,10 +102,10 @@ void add_compare_options(CLI::App& command, CompareOptions& options) {
             "Run all programs of a suite: programs, return_memory, or a file");
   add_list(command, "--programs NAME,...", options.programs, "Only these of the suite");
   add_value(command, "--baseline FILE", options.baseline_file,
-            "What --json wrote before: exit status 3 if tarn stands worse beside glibc than then");
+            "What -o FILE.json wrote before: exit status 3 if tarn stands worse beside glibc than then");
   add_value(command, "--tolerance PERCENT", options.tolerance_percent,
             "So much worse, beyond the noise, is no failure (5)");
-  add_result_options(command, options.measuring, "Write a page of figures that needs no network");
+  add_result_options(command, options.measuring, "a page of figures that needs no network");
   add_value(command, "--plot FILE.png|FILE.svg", options.picture, "Draw the ratios to glibc");
 }
 

@@ -15,6 +15,7 @@
 #include "profile/reports/top_sites.h"
 #include "profile/stacks/json.h"
 #include "system/files/output_files.h"
+#include "system/files/usage_error.h"
 #include "system/terminal/progress.h"
 #include "system/terminal/terminal.h"
 #include "taken/profile_documents.h"

@@ -64,7 +64,8 @@ std::string doctor_text(const observer::Snapshot& snapshot, const std::vector<Fi
                                  count_of(findings, Severity::kNote), count_of(findings, Severity::kOk),
                                  looked_for_leaks(findings) ? "" : "; not looked for: leaks (--leaks)");
   for (const Finding& finding : findings) text += text_of_finding(finding, width, colour);
-  if (!next.command.empty()) text += hanging("next:", fmt::format("`{}` ({})", next.command, next.why), 6, width);
+  if (!next.command.empty())
+    text += hanging("next:", fmt::format("`{}` ({})", next.command, next.why), 6, width);
   return text;
 }
 

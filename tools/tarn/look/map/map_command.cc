@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "commands/commands.h"
+#include "commands/result_output.h"
 #include "look/map/map_document.h"
 #include "look/map/map_terminal.h"
 #include "look/processes/target.h"
@@ -19,9 +20,8 @@ constexpr std::size_t kLeastWidth = 40, kMostWidth = 1000;
 
 struct MapOptions {
   Target target;
-  std::string html_path;
+  ResultOutput output;
   std::size_t width = 0;  // 0: the terminal's
-  bool as_json = false;
 };
 
 void print_map(const observer::PageMap& map, const observer::Snapshot& snapshot,
@@ -36,19 +36,21 @@ void print_map(const observer::PageMap& map, const observer::Snapshot& snapshot,
 int show_map(const MapOptions& options) {
   if (options.width != 0)
     require_range("--width", static_cast<double>(options.width), kLeastWidth, kMostWidth);
-  if (!options.html_path.empty()) open_output(options.html_path);
+  options.output.check({".html", ".json"}, [](const std::string& file) { open_output(file); });
   const auto source = open_target(options.target);
   const observer::Snapshot snapshot = observer::read_snapshot(*source);
   const auto known = observer::read_residency(*source);
   const observer::Residency* residency = known ? &*known : nullptr;
   const observer::PageMap map = page_map_of(snapshot, residency);
-  if (!options.html_path.empty()) {
-    write_file(options.html_path, map_page(map, snapshot, residency));
-    fmt::print(stderr, "wrote {}: open it with a browser, it needs no network\n", options.html_path);
+  for (const std::string& file : options.output.ending_in(".html")) {
+    write_file(file, map_page(map, snapshot, residency));
+    fmt::print(stderr, "wrote {}: open it with a browser, it needs no network\n", file);
   }
-  if (options.as_json)
+  for (const std::string& file : options.output.ending_in(".json"))
+    write_file(file, text_of(map_json(map, snapshot, residency)));
+  if (options.output.as_json)
     print_document(text_of(map_json(map, snapshot, residency)));
-  else if (options.html_path.empty())
+  else if (options.output.files.empty())
     print_map(map, snapshot, residency, options);
   return 0;
 }
@@ -58,14 +60,15 @@ int show_map(const MapOptions& options) {
 void add_map_command(CLI::App& app, Invocation& invocation) {
   CLI::App& command =
       add_command(app, "map", "Draw each page of a running program's memory, and who pins what.",
-                  "tarn map PID|NAME [--html FILE] [--json] [--width N], or --core FILE",
+                  "tarn map PID|NAME [-o FILE] [--json] [--width N], or --core FILE",
                   "  tarn map game_server\n"
-                  "  tarn map 4711 --html map.html        a page to hover over, without network\n"
+                  "  tarn map 4711 -o map.html            a page to hover over, without network\n"
                   "  tarn map --core core.4711 --json\n");
   auto options = std::make_shared<MapOptions>();
   add_target(command, options->target);
-  add_value(command, "--html FILE", options->html_path, "Write one self-contained page instead");
-  add_flag(command, "--json", options->as_json, "Print JSON: every span with its figures");
+  add_result_output(
+      command, options->output,
+      "one page that needs no network (.html), or every span with its figures (.json), instead");
   add_value(command, "--width N", options->width, "Characters in a line (the terminal's; 80 in a pipe)");
   on_call(command, invocation, options, show_map);
 }

@@ -187,7 +187,7 @@ std::string legend_of(const PageMap& map, const MapLook& look) {
 
 std::string scale_in_words(const PageMap& map, std::size_t drawn_cells, std::size_t pages) {
   std::string text = fmt::format("{} a cell", bytes_in_words(pages * map.page_bytes));
-  if (pages != 1) text += fmt::format(": reduced, {} pages each (--width and --html show more)", pages);
+  if (pages != 1) text += fmt::format(": reduced, {} pages each (--width and -o FILE.html show more)", pages);
   if (const std::size_t left_out = map.cells.size() - drawn_cells; left_out != 0)
     text +=
         fmt::format("; {} given back in long runs are left out", bytes_in_words(left_out * map.page_bytes));

@@ -14,6 +14,7 @@
 #include "report/results.h"
 #include "system/figures/format.h"
 #include "system/files/files.h"
+#include "system/files/output_files.h"
 #include "system/terminal/terminal.h"
 #include "trace/replay/prepared_trace.h"
 #include "trace/replay/replay_report.h"
@@ -119,12 +120,13 @@ int replay(ReplayOptions& options) {
   plan.script_file = prepared.script->path();
   const ReplayResults results = run_replays(plan, allocators, session);
   const ReplayedTrace& trace = prepared.trace;
-  fmt::print("{}", replay_report(trace, results, colour_for(STDOUT_FILENO)));
-  std::fflush(stdout);
-  const auto& [json_file, html_file] = std::tie(options.measuring.json_file, options.measuring.html_file);
   const Json json = replay_json(trace, plan, results);
-  if (!json_file.empty()) write_file(json_file, text_of(json));
-  if (!html_file.empty()) write_file(html_file, replay_page(json, trace, results));
+  const ResultOutput& output = options.measuring.output;
+  print_document(output.as_json ? text_of(json) : replay_report(trace, results, colour_for(STDOUT_FILENO)));
+  std::fflush(stdout);
+  for (const std::string& file : output.ending_in(".json")) write_file(file, text_of(json));
+  for (const std::string& file : output.ending_in(".html"))
+    write_file(file, replay_page(json, trace, results));
   return measuring_status(results.interrupted_by, has_failure(results.contenders));
 }
 
@@ -140,7 +142,7 @@ void add_replay_options(CLI::App& command, ReplayOptions& options) {
   add_value(command, "--conf FILE", options.conf_file,
             "Options of tarn from a file, as `tarn tune` writes it");
   add_selection_options(command, options.measuring);
-  add_result_options(command, options.measuring, "Write a page with resident memory over time");
+  add_result_options(command, options.measuring, "a page with resident memory over time");
 }
 
 }  // namespace
@@ -150,8 +152,8 @@ void add_replay_command(CLI::App& app, Invocation& invocation) {
       app, "replay", "Make a recorded program's allocations again, on every allocator.",
       "tarn replay TRACE [OPTIONS]",
       "  tarn replay server.trace\n"
-      "  tarn replay server.trace --serial --with jemalloc,./libmine.so --html memory.html\n"
-      "  tarn replay server.trace --with none --set huge_pages=never --json r.json\n"
+      "  tarn replay server.trace --serial --with jemalloc,./libmine.so -o memory.html\n"
+      "  tarn replay server.trace --with none --set huge_pages=never -o r.json\n"
       "\n"
       "Exit status: 0 all runs were fine, 1 a run failed or the trace is damaged, 2 the command line is\n"
       "wrong, 130 interrupted (what is done is printed).\n");

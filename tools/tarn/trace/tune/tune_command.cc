@@ -14,6 +14,7 @@
 #include "commands/commands.h"
 #include "system/figures/format.h"
 #include "system/files/files.h"
+#include "system/files/output_files.h"
 #include "system/files/usage_error.h"
 #include "system/processes/signals.h"
 #include "system/terminal/terminal.h"
@@ -80,9 +81,10 @@ void name_files(const TuneOptions& options, TuneResult& result) {
 int tell(const TuneOptions& options, TuneResult& result, const std::string& classes) {
   name_files(options, result);
   if (!result.conf_file.empty()) write_proposal(result, classes);
-  fmt::print("{}", tune_report(result, colour_for(STDOUT_FILENO)));
+  const std::string json = text_of(tune_json(result));
+  print_document(options.output.as_json ? json : tune_report(result, colour_for(STDOUT_FILENO)));
   std::fflush(stdout);
-  if (!options.json_file.empty()) write_file(options.json_file, text_of(tune_json(result)));
+  for (const std::string& file : options.output.files) write_file(file, json);
   return 0;
 }
 
@@ -199,7 +201,7 @@ void add_tune_command(CLI::App& app, Invocation& invocation) {
       "  tarn tune server.trace --quick\n"
       "  tarn tune 4711 --for 30                     records the process, then replays what it did\n"
       "  tarn tune server.trace --out tarn.conf      then: tarn run --conf tarn.conf -- ./server\n"
-      "  tarn tune server.trace --most-time 0% --least mean --json r.json\n"
+      "  tarn tune server.trace --most-time 0% --least mean -o r.json\n"
       "  tarn tune job.trace --program-time 2.5      5 % of 2.5 s, not of what its calls take\n"
       "  tarn tune server.trace --only thread_cache,decay --try thread_cache=512K\n"
       "\n"

@@ -65,7 +65,7 @@ tune::Setting tried_setting(const std::string& text) {
 }
 
 void require_valid_output(const TuneOptions& options) {
-  if (!options.json_file.empty()) require_writable(options.json_file);
+  options.output.check({".json"}, [](const std::string& file) { require_writable(file); });
   if (options.conf_file.empty()) return;
   require_writable(options.conf_file);
   const std::string classes_file = classes_file_of(options);
@@ -157,7 +157,7 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
   add_window_options(command, options.window);
   add_value(command, "--timeout TIME", options.timeout_seconds, "Kill a replay that takes longer (600s)")
       .as_seconds();
-  add_value(command, "--json FILE", options.json_file, "Write gains, prices, verdicts and what is proposed");
+  add_result_output(command, options.output, "gains, prices, verdicts and what is proposed (.json)");
   add_flag(command, "--quiet", options.is_quiet, "No progress");
 }
 

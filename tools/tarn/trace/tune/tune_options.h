@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "commands/commands.h"
+#include "commands/result_output.h"
 #include "trace/script.h"
 #include "trace/tune/contest.h"
 #include "tune/search.h"
@@ -26,7 +27,7 @@ struct TuneOptions {
   bool is_partial = false;
   trace::Window window;
   double timeout_seconds = 600;
-  std::string json_file;
+  ResultOutput output;
   bool is_quiet = false;
 };
 
