@@ -120,6 +120,34 @@ TEST(CallTree, EqualCallsAreLeftOutFromTheEndAndNotAll) {
   for (std::size_t i = 1; i < nodes.size(); ++i) EXPECT_GE(nodes[nodes[i].parent].live.bytes, 10);
 }
 
+TEST(PageTree, WhatIsLeftOutIsOneCallBelowItsCaller) {
+  std::vector<ProfileStack> stacks;
+  for (std::uint64_t i = 1; i <= 10; ++i)
+    stacks.push_back(test::make_stack({0x90, 0x10000 + i, 0x5}, 1, static_cast<double>(i)));
+  const PageTree tree = page_tree_of(test::named(stacks), 4, 100);  // all, 0x5, and the greatest stack
+  ASSERT_EQ(tree.nodes.size(), 5u);
+  const PageNode& rest = tree.nodes[4];
+  EXPECT_EQ(rest.parent, 1u);
+  EXPECT_EQ(rest.function, PageNode::kSmaller);
+  EXPECT_EQ(rest.line, 18u);
+  EXPECT_EQ(rest.live.bytes, 45);
+}
+
+TEST(PageTree, AFunctionHasTheSumsOfAllStacks) {
+  const PageTree tree = page_tree_of(
+      test::named({test::make_stack({0x11, 0x12, 0x11, 0x13}, 1, 10), test::make_stack({0x12, 0x13}, 1, 5)}),
+      1, 100);
+  const auto function = [&](const std::string& name) {
+    return *std::ranges::find(tree.functions, name, &CalledFunction::name);
+  };
+  EXPECT_EQ(tree.functions[0].live.bytes, 15);
+  EXPECT_EQ(function("0x11").live.bytes, 10);  // it is in the stack twice
+  EXPECT_EQ(function("0x11").own.live.bytes, 10);
+  EXPECT_EQ(function("0x12").live.bytes, 15);
+  EXPECT_EQ(function("0x12").own.live.bytes, 5);
+  EXPECT_EQ(function("0x13").own.live.bytes, 0);
+}
+
 /// A message's fields, in the order of the file: a number, or bytes.
 struct Field {
   unsigned number = 0;

@@ -1,5 +1,6 @@
 // Writes pages for the browser's test: a program of three sites, one of 3,000 with deep stacks, one that
 // holds nothing, and one with names that look like markup. Usage: flame_page_samples DIRECTORY
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 
@@ -25,6 +26,29 @@ HeapProfile make_large_profile() {
   return test::make_profile(std::move(stacks));
 }
 
+/// A million stacks of 22 to 37 calls, no two the same: a stack's number tells, two bits at each fork, where
+/// it goes on. Of four ways from a fork the later ones are asked for less.
+HeapProfile make_million_profile() {
+  constexpr std::uint64_t kFunctions = 4096, kForks = 10;
+  std::vector<ProfileStack> stacks;
+  for (std::uint64_t i = 0; i < 1'000'000; ++i) {
+    std::vector<std::uint64_t> calls{0x1000};
+    double bytes = 1e9;
+    const auto call = [&](std::uint64_t way) {
+      calls.push_back(0x1000 + (calls.back() * 5 + 1 + way * 1021) % kFunctions);
+    };
+    for (std::uint64_t fork = 0; fork < kForks; ++fork) {
+      const std::uint64_t way = i >> 2 * fork & 3;
+      bytes /= static_cast<double>(2 + way);
+      call(way);
+      for (std::uint64_t straight = fork == 0 ? 2 + 5 * way : 1; straight > 0; --straight) call(0);
+    }
+    std::reverse(calls.begin(), calls.end());
+    stacks.push_back(test::make_stack(std::move(calls), 1, bytes));
+  }
+  return test::make_profile(std::move(stacks));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -35,6 +59,7 @@ int main(int argc, char** argv) {
   const std::string directory = argv[1];
   write(directory + "/mixed.html", test::make_mixed_profile());
   write(directory + "/large.html", make_large_profile());
+  write(directory + "/million.html", make_million_profile());
   write(directory + "/empty.html", test::make_profile({}));
   write(directory + "/odd.html",
         test::make_profile_of("<b>&\"bad\"</script>", "<img src=x onerror=alert(1)>"));

@@ -31,4 +31,31 @@ std::vector<CallNode> callers_tree_of(const NamedProfile& profile, const std::st
                                       std::size_t most_nodes,
                                       const std::vector<Measure>& shown = kEachMeasure);
 
+// -- For a page ------------------------------------------------------------------------------------------
+
+/// Over all stacks, also those whose calls are left out of the tree. Its own amounts are of stacks that end
+/// in it; the amounts that it inherits are of stacks that it is in, however often.
+struct CalledFunction : Amounts {
+  std::string name = {}, file = {};  // the file without its directories; "" = not known
+  FrameRole role = FrameRole::kProgram;
+  Amounts own = {};
+};
+
+struct PageNode : Amounts {
+  static constexpr std::size_t kSmaller = SIZE_MAX;
+  std::size_t parent = 0;
+  std::size_t function = 0;  // in PageTree::functions; kSmaller: calls that were left out, as one node
+  unsigned line = 0;         // of one of its frames; of kSmaller: how many calls it holds
+};
+
+/// Function 0 is the root's, which stands for all.
+struct PageTree {
+  std::vector<PageNode> nodes;
+  std::vector<CalledFunction> functions;
+};
+
+/// \param most_nodes the greatest by each measure; beside them there are nodes of those that were left out
+/// \param most_functions the greatest; beside them there are those of the nodes
+PageTree page_tree_of(const NamedProfile& profile, std::size_t most_nodes, std::size_t most_functions);
+
 }  // namespace tarn::profile

@@ -23,27 +23,60 @@ Json sizes_json(const std::vector<LiveSize>& sizes) {
   return json;
 }
 
-constexpr std::size_t kMostNodes = 20'000, kLongestName = 200;
+// -- The flame graph's page: columns of numbers, which a browser reads fastest ----------------------------
 
-/// Bytes and blocks by each measure.
-Json amounts_of(const CallNode& node) {
-  Json amounts = Json::array();
-  for (const Measure measure : {Measure::kLive, Measure::kAllocated, Measure::kTemporary})
-    amounts.push_back({whole(node.of(measure).bytes), whole(node.of(measure).blocks)});
-  return amounts;
+constexpr std::size_t kMostNodes = 100'000, kMostFunctions = 5'000, kLongestName = 200;
+constexpr int kSmallerRole = 3;  // beside those of FrameRole
+
+/// Calls `use` for bytes and blocks by each measure, in the order of the page's figures.
+template <class Use>
+void for_each_figure(const Use& use) {
+  for (const Measure measure : kEachMeasure)
+    for (double Amount::*const unit : {&Amount::bytes, &Amount::blocks})
+      use([=](const Amounts& amounts) { return amounts.of(measure).*unit; });
+}
+
+/// By figure what each node has beside its children: most of it are zeros, and the page adds up.
+Json own_figures(const std::vector<PageNode>& nodes) {
+  Json columns = Json::array();
+  for_each_figure([&](const auto& figure_of) {
+    std::vector<double> own(nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      own[i] += figure_of(nodes[i]);
+      if (i != 0) own[nodes[i].parent] -= figure_of(nodes[i]);
+    }
+    Json column = Json::array();
+    Rounding rounded;
+    for (const double figure : own) column.push_back(rounded(figure));
+    columns.push_back(std::move(column));
+  });
+  return columns;
+}
+
+Json function_json(const CalledFunction& function) {
+  const std::string name = short_name(function.name);
+  Json json = {function.name, function.file, function.role,
+               name == function.name ? Json(0) : Json(observer::first_columns(name, kLongestName))};
+  for_each_figure([&](const auto& figure_of) { json.push_back(whole(figure_of(function.own))); });
+  for_each_figure([&](const auto& figure_of) { json.push_back(whole(figure_of(function))); });
+  return json;
 }
 
 Json page_data(const NamedProfile& profile) {
-  Json nodes = Json::array();
-  for (const CallNode& node : call_tree_of(profile, kMostNodes)) {
-    nodes.push_back({node.parent, node.name, node.place, amounts_of(node), node.role});
-    if (std::string name = short_name(node.name); name != node.name)
-      nodes.back().push_back(observer::first_columns(name, kLongestName));
+  const PageTree tree = page_tree_of(profile, kMostNodes, kMostFunctions);
+  Json functions = Json::array(), callers = Json::array(), called = Json::array(), lines = Json::array();
+  for (const CalledFunction& function : tree.functions) functions.push_back(function_json(function));
+  functions.push_back({"[smaller calls]", "", kSmallerRole, 0});
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    const PageNode& node = tree.nodes[i];
+    callers.push_back(i - node.parent);
+    called.push_back(std::min(node.function, tree.functions.size()));
+    lines.push_back(node.line);
   }
-  return {{"program", profile.program()},
-          {"pid", profile.raw().pid},
-          {"remarks", profile.remarks()},
-          {"nodes", std::move(nodes)}};
+  return {{"program", profile.program()}, {"pid", profile.raw().pid},
+          {"remarks", profile.remarks()}, {"functions", std::move(functions)},
+          {"up", std::move(callers)},     {"called", std::move(called)},
+          {"lines", std::move(lines)},    {"own", own_figures(tree.nodes)}};
 }
 
 std::string folded(const NamedStack& stack) {
