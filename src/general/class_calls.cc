@@ -18,6 +18,7 @@
 #include "thread/observation/observation.h"
 #include "thread/slow_call.h"
 #include "thread/thread_heap.h"
+#include "thread/watch/counted_call.h"
 
 namespace tarn::internal {
 namespace {
@@ -41,7 +42,7 @@ void* allocate_without_heap(SizeClass size_class, ReturnedPages& returned) {
                                                                          : nullptr;
 }
 
-void* allocate_from_heap(ThreadHeap& heap, SizeClass size_class, std::size_t size, ReturnedPages& returned) {
+void* allocate_from_heap(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
   SlowCall call(heap);
   void* block = nullptr;
   if (!thread_limits.check_every_free) {
@@ -49,7 +50,6 @@ void* allocate_from_heap(ThreadHeap& heap, SizeClass size_class, std::size_t siz
   } else {
     block = take_blocks(heap, size_class, &block, 1, returned) == 0 ? nullptr : begin_live(size_class, block);
   }
-  if (counts_calls(&heap) && block != nullptr) count_allocation(*heap.calls, size_class, size);
   return block;
 }
 
@@ -115,6 +115,15 @@ void* allocate_watched(ThreadHeap* heap, SizeClass size_class, std::size_t size)
   return true;
 }
 
+// Before what is no live block is told.
+[[gnu::noinline]] void count_free(void* block, SizeClass size_class) {
+  const Span* const slab = page_map.find(block);
+  if (!has_blocks(size_class) || owner_of_slab(slab) == nullptr) return;
+  BlockIndex index{};
+  if (place_in_slab(*slab, block, &index) != AddressIs::kBlock || !is_live(size_class, block)) return;
+  count_call(this_heap(), [=](ThreadCallCounts& calls) { count_deallocation(calls, size_class); });
+}
+
 // So a program that calls gives back what it does not use, and no single call takes long for it.
 void take_part_in_looks() {
   constexpr unsigned kCallsPerLookAtTheClock = 64;
@@ -131,7 +140,7 @@ void* allocate_in_class(ThreadHeap* heap, SizeClass size_class, std::size_t size
   take_part_in_looks();
   const auto take = [&] {
     ReturnedPages returned;
-    return heap != nullptr ? allocate_from_heap(*heap, size_class, size, returned)
+    return heap != nullptr ? allocate_from_heap(*heap, size_class, returned)
                            : allocate_without_heap(size_class, returned);
   };
   void* block = take_within_limits(take);
@@ -140,7 +149,10 @@ void* allocate_in_class(ThreadHeap* heap, SizeClass size_class, std::size_t size
   // Blocks in other owners' slabs are free memory too.
   if (block == nullptr && owners.adopt_from_any(owner_for(heap, size_class), size_class)) [[unlikely]]
     block = take();
-  return block != nullptr ? block : out_of_memory();
+  if (block == nullptr) return out_of_memory();
+  if (has_blocks(size_class))
+    count_call(heap, [=](ThreadCallCounts& calls) { count_allocation(calls, size_class, size); });
+  return block;
 }
 
 void deallocate_in_class(void* block, SizeClass size_class) {
@@ -148,6 +160,8 @@ void deallocate_in_class(void* block, SizeClass size_class) {
     if (deallocate_watched(block, size_class)) return;
   take_part_in_looks();
   memory_limit.note_freed();
+  if (thread_limits.count_calls) [[unlikely]]
+    count_free(block, size_class);
   if (thread_limits.check_every_free) return deallocate_checked(block);
   ThreadHeap* const heap = heap_of_this_thread();
   ReturnedPages returned;

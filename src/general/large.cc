@@ -17,6 +17,7 @@
 #include "thread/observation/observation.h"
 #include "thread/registry.h"
 #include "thread/slow_call.h"
+#include "thread/watch/counted_call.h"
 
 namespace tarn::internal {
 namespace {
@@ -166,19 +167,13 @@ void* allocate_large_block(std::size_t size, std::size_t alignment, std::size_t 
   if (is_zeroed != nullptr) *is_zeroed = span->is_zeroed;
   if (is_disturbed()) [[unlikely]]
     note_watched(*span, size);
-  if (counts_calls(heap)) {
-    os::LockGuard guard(heap->mutex);
-    heap->calls->large.add_allocation(size, span->bytes());
-  }
+  count_call(heap, [&](ThreadCallCounts& calls) { calls.large.add_allocation(size, span->bytes()); });
   return span->start;
 }
 
 void deallocate_large(Span* span, void* block) {
   if (span->start != block) return os::misuse("free of a pointer into a block", block);
-  if (ThreadHeap* const heap = this_heap(); counts_calls(heap)) {
-    os::LockGuard guard(heap->mutex);
-    heap->calls->large.add_deallocation(span->bytes());
-  }
+  count_call(this_heap(), [&](ThreadCallCounts& calls) { calls.large.add_deallocation(span->bytes()); });
   ReturnedPages returned;
   memory_limit.note_freed();
   note_end(*span);

@@ -14,6 +14,7 @@
 #include "general/options/setup.h"
 #include "general/pools/pool_registry.h"
 #include "general/pools/system_blocks.h"
+#include "general/scoped_calls.h"
 #include "general/slow_door.h"
 #include "os/fatal.h"
 #include "os/process/process.h"
@@ -137,28 +138,36 @@ void deallocate_hidden(void* block) {
 }
 
 // What a scope serves is its pool's.
+void* note_allocated(RecordedCall& call, trace::Operation operation, void* block, std::size_t size,
+                     std::size_t alignment = 1) {
+  if (block == nullptr || this_thread.scope != nullptr) return block;
+  call.note_allocated(operation, block, size, static_cast<unsigned>(__builtin_ctzll(alignment)));
+  count_in_scopes(call, 0, block);
+  return block;
+}
+
 [[gnu::noinline]] void* allocate_recorded(std::size_t size) {
   RecordedCall call(recorded_heap());
-  void* const block = allocate_hidden(size);
-  if (block != nullptr && this_thread.scope == nullptr)
-    call.note_allocated(trace::Operation::kAllocate, block, size);
-  return block;
+  return note_allocated(call, trace::Operation::kAllocate, allocate_hidden(size), size);
 }
 
 [[gnu::noinline]] void deallocate_recorded(void* block) {
   RecordedCall call(recorded_heap());
-  if (is_of_general_pool(block)) call.note_freed(block, RecordedCall::order());
+  if (is_of_general_pool(block)) {
+    call.note_freed(block, call.order());
+    count_in_scopes(call, bytes_to_count(call, block), nullptr);
+  }
   deallocate_hidden(block);
 }
 
 [[gnu::noinline]] void* allocate_disturbed(std::size_t size) {
   observation.notice();
-  return watch_switches.is_recording() ? allocate_recorded(size) : allocate_hidden(size);
+  return sees_calls() ? allocate_recorded(size) : allocate_hidden(size);
 }
 
 [[gnu::noinline]] void deallocate_disturbed(void* block) {
   observation.notice();
-  watch_switches.is_recording() ? deallocate_recorded(block) : deallocate_hidden(block);
+  sees_calls() ? deallocate_recorded(block) : deallocate_hidden(block);
 }
 
 }  // namespace
@@ -173,7 +182,7 @@ void* allocate_slow(std::size_t size) noexcept {
   } else if (this_thread.is_disturbed_at(now)) [[unlikely]] {
     return allocate_disturbed(size);
   }
-  return allocate_missed(size);
+  return this_thread.is_counted ? allocate_recorded(size) : allocate_missed(size);
 }
 
 // The record of nullptr is always full.
@@ -185,7 +194,8 @@ void deallocate_slow(void* block) noexcept {
   } else if (this_thread.is_disturbed_at(now) && block != nullptr) [[unlikely]] {
     return deallocate_disturbed(block);
   }
-  if (block != nullptr) deallocate_missed(block);
+  if (block == nullptr) return;
+  this_thread.is_counted ? deallocate_recorded(block) : deallocate_missed(block);
 }
 
 }  // namespace detail
@@ -210,14 +220,11 @@ void* allocate_aligned_missed(std::size_t size, std::size_t alignment) {
 }
 
 void* allocate_aligned_slow(std::size_t size, std::size_t alignment) {
-  if (!watch_switches.is_recording()) [[likely]]
+  if (!sees_calls()) [[likely]]
     return allocate_aligned_missed(size, alignment);
   RecordedCall call(recorded_heap());
-  void* const block = allocate_aligned_missed(size, alignment);
-  if (block != nullptr && this_thread.scope == nullptr)
-    call.note_allocated(trace::Operation::kAllocate, block, size,
-                        static_cast<unsigned>(__builtin_ctzll(alignment)));
-  return block;
+  return note_allocated(call, trace::Operation::kAllocate, allocate_aligned_missed(size, alignment), size,
+                        alignment);
 }
 
 }  // namespace
@@ -246,7 +253,9 @@ namespace {
 
 void* allocate_zeroed_bytes(std::size_t bytes) {
   bool is_zeroed = false;
-  void* const block = bytes <= detail::kMediumLimit || scope_pool() != nullptr || takes_blocks_from_malloc()
+  // Calls that a test counts pass the door of all.
+  void* const block = bytes <= detail::kMediumLimit || scope_pool() != nullptr || this_thread.is_counted ||
+                              takes_blocks_from_malloc()
                           ? allocate(bytes)
                           : allocate_large_zeroed(bytes, &is_zeroed);
   // In the hardened library a block of a class is zeros but for its guard.
@@ -257,10 +266,7 @@ void* allocate_zeroed_bytes(std::size_t bytes) {
 
 [[gnu::noinline]] void* allocate_zeroed_recorded(std::size_t bytes) {
   RecordedCall call(recorded_heap());
-  void* const block = allocate_zeroed_bytes(bytes);
-  if (block != nullptr && this_thread.scope == nullptr)
-    call.note_allocated(trace::Operation::kAllocateZeroed, block, bytes);
-  return block;
+  return note_allocated(call, trace::Operation::kAllocateZeroed, allocate_zeroed_bytes(bytes), bytes);
 }
 
 }  // namespace

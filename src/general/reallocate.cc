@@ -10,6 +10,7 @@
 #include "general/options/setup.h"
 #include "general/pools/pool_registry.h"
 #include "general/pools/system_blocks.h"
+#include "general/scoped_calls.h"
 #include "general/slow_door.h"
 #include "os/fatal.h"
 #include "page/spans/page_map.h"
@@ -17,6 +18,7 @@
 #include "tarn/sensitive.h"
 #include "thread/observation/recorded_call.h"
 #include "thread/thread_heap.h"
+#include "thread/watch/counted_call.h"
 
 namespace TARN_NAMESPACE {
 namespace {
@@ -119,18 +121,13 @@ void* reallocate_large(Span* span, std::size_t size) {
   const std::size_t before = span->bytes();
   Span* const resized = resize_large(span, size) ? span : move_large(span, size);
   if (resized == nullptr) return nullptr;
-  if (thread_limits.count_calls) {
-    counted_live.add(resized->bytes());
-    counted_live.subtract(before);
-  }
+  const std::size_t now = resized->bytes(), moves = resized == span ? 0 : 1;
+  count_call(this_heap(), [=](ThreadCallCounts& calls) { calls.large.add_resize(before, now, moves); });
   return resized->start;
 }
 
 void count_reallocation() {
-  ThreadHeap* const heap = this_heap();
-  if (!counts_calls(heap)) return;
-  os::LockGuard guard(heap->mutex);
-  ++heap->calls->large.reallocations;
+  count_call(this_heap(), [](ThreadCallCounts& calls) { ++calls.large.reallocations; });
 }
 
 [[gnu::noinline]] void* reallocate_behind_door(void* block, std::size_t size) {
@@ -160,7 +157,8 @@ void count_reallocation() {
 void* reallocate_recorded(void* block, std::size_t size) {
   RecordedCall call(recorded_heap());
   const bool was_known = is_of_general_pool(block);
-  const std::uint64_t order = RecordedCall::order();
+  const std::size_t bytes = was_known ? bytes_to_count(call, block) : 0;
+  const std::uint64_t order = call.order();
   void* const moved = reallocate_missed(block, size);
   if (moved == nullptr) return moved;
   const bool is_known = is_of_general_pool(moved);
@@ -170,11 +168,12 @@ void* reallocate_recorded(void* block, std::size_t size) {
     call.note_freed(block, order);
   else if (is_known)
     call.note_allocated(trace::Operation::kAllocate, moved, size);
+  count_in_scopes(call, bytes, is_known ? moved : nullptr);
   return moved;
 }
 
 void* reallocate_slow(void* block, std::size_t size) {
-  return watch_switches.is_recording() ? reallocate_recorded(block, size) : reallocate_missed(block, size);
+  return sees_calls() ? reallocate_recorded(block, size) : reallocate_missed(block, size);
 }
 
 std::size_t usable_size_slow(const void* block) {

@@ -38,6 +38,8 @@ struct EmptyCache {
 };
 extern EmptyCache empty_cache;
 
+struct ScopedCalls;
+
 }  // namespace TARN_NAMESPACE::detail
 
 namespace tarn::internal {
@@ -120,8 +122,9 @@ struct ThreadHeap {
   os::MemberMutex<os::LockRank::kMagazines> mutex;
   ThreadCounters counters;
   LargeCounts large;
-  ThreadCallCounts* calls;  // nullptr unless calls are counted
-  CallRing calls_made;      // of the thread alone, without the mutex
+  ThreadCallCounts* calls;            // nullptr unless calls are counted
+  CallRing calls_made;                // of the thread alone, without the mutex
+  detail::ScopedCalls* scoped_calls;  // the same: the innermost scope of a test; nullptr: none counts
   // The same, while the thread is watched (observation/guard_turns.h).
   std::int32_t calls_to_guard;      // of those that are counted, to the next block that is guarded
   std::int32_t slow_calls_of_turn;  // of the others, that it may still make before it ends the turn
@@ -150,9 +153,6 @@ inline constinit std::atomic<std::uint32_t> heaps_in_use{0};
 inline bool threads_share_owners() {
   return heaps_in_use.load(std::memory_order_relaxed) > owners_in_use.load(std::memory_order_relaxed) + 1;
 }
-
-/// \returns whether a heap's calls are counted; `heap` may be nullptr.
-inline bool counts_calls(const ThreadHeap* heap) { return heap != nullptr && heap->calls != nullptr; }
 
 static_assert(sizeof(detail::Record) == kRecordBytes);
 

@@ -43,7 +43,8 @@ pthread_key_t end_key;
 // Called whenever one of these changes; a recording begins by a switch.
 void note_whether_hits_are_hidden() {
   const bool hits_hidden = this_thread.is_watched() && this_thread.heap != nullptr &&
-                           this_thread.scope == nullptr && !watch_switches.is_recording();
+                           this_thread.scope == nullptr && !this_thread.is_counted &&
+                           !watch_switches.is_recording();
   this_thread.hits_hidden_until = hits_hidden ? this_thread.switch_noticed() + 1 : 0;
 }
 
@@ -54,7 +55,7 @@ void note_whether_hits_are_hidden() {
 void show_records(bool are_shown) {
   note_whether_hits_are_hidden();
   const bool may_be = are_shown && this_thread.heap != nullptr && !thread_limits.every_call_is_slow &&
-                      !this_thread.is_watched();
+                      !this_thread.is_watched() && !this_thread.is_counted;
   detail::ThreadCache* const empty = &detail::empty_cache.cache;
   __atomic_store_n(&derived_cache, empty, __ATOMIC_RELAXED);
   static_cast<void>(
@@ -67,6 +68,7 @@ void show_records(bool are_shown) {
 // owner serve them.
 void on_thread_end(void* heap) {
   this_thread.has_ended = true;
+  this_thread.is_counted = false;
   this_thread.hits_hidden_until = 0;
   this_thread.heap = nullptr;
   show_records(false);
@@ -127,6 +129,7 @@ ThreadHeap* attach(Registry::Take which) {
       which, {&detail::thread_cache, &derived_cache, this_thread.switch_noticed(), this_thread.is_watched()});
   if (heap == nullptr) return nullptr;
   this_thread.heap = heap;
+  heap->scoped_calls = nullptr;
   if (!watch_switches.has_rings()) heap->calls_made.end();  // what the heap's last thread has left
   show_records_of_this_thread();
   if (make_end_key() && pthread_setspecific(end_key, heap) == 0) return heap;

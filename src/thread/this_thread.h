@@ -17,13 +17,14 @@ struct ThisThread {
   std::uint32_t random;          // 0: before the first draw
   std::uint32_t undisturbed_at;  // the last switch that it has noticed; one less while it is watched
   // One more than the last switch it has noticed, exactly when the thread is watched, has a heap, is in no
-  // scope, and its calls are not recorded; else 0. While it is one more than the count of switches, a slow
-  // door need look at nothing else before it takes a hit from the hidden records.
+  // scope, and its calls are neither recorded nor counted by a test; else 0. While it is one more than the
+  // count of switches, a slow door need look at nothing else before it takes a hit from the hidden records.
   std::uint32_t hits_hidden_until;
   std::uint8_t calls_without_heap;
   std::uint8_t slow_calls;  // modulo 256
   bool has_ended : 1;
   bool is_at_pause : 1;  // on the way to its next sample (observation.h)
+  bool is_counted : 1;   // a scope of a test counts its calls (general/scoped_calls.h)
   bool watched;
 
   bool is_watched() const { return watched; }
@@ -78,7 +79,7 @@ bool this_thread_has_ended();
 /// The scope that serves the thread's allocations in place of the general pool; nullptr: none.
 void* this_thread_scope();
 
-/// Shows the thread's records to the fast path, unless it is in a scope or watched.
+/// Shows the thread's records to the fast path, unless it is in a scope, watched, or its calls are counted.
 void show_records_of_this_thread();
 
 /// Changes the scope. While a thread has one, the fast path does not see its records, so that every call of

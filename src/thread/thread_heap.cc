@@ -224,8 +224,6 @@ void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPag
   const SlowCall call(heap);
   // The newest block of the magazine too is free, where a class has no live bytes.
   if (!is_live(size_class, block) || newest_block(heap, size_class) == block) return note_bad_free(block);
-  if (counts_calls(&heap) && !owner_serving(heap, size_class).has_slots)
-    count_deallocation(*heap.calls, size_class);
   if (count_of(heap, size_class) == heap.magazines.at(size_class).capacity) {
     keep_to_limit(heap, returned);
     note_miss(heap, size_class, heap.counters.flushes, returned);

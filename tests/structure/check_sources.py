@@ -28,7 +28,7 @@ PUBLIC = {"version": "base", "detail/api": "base", "detail/c_api": "base",
           "detail/span_head": "page", "detail/thread_cache": "thread",
           "detail/source": "general", "sensitive": "general",
           "memory_pool": "general", "tarn": "general", "pool_use": "general", "hooks": "general",
-          "options": "general", "steady_state": "observe",
+          "options": "general", "testing": "general", "steady_state": "observe",
           "detail/stat_fields": "base", "limits": "base", "stats": "observe", "observe": "observe"}
 ONLY_BASE = ["central/classes/size_class.h", "central/classes/size_class.cc"]
 FORBIDDEN_BELOW_OBSERVE = ["iostream", "fmt/", "string", "vector", "map", "unordered_map", "memory", "mutex",

@@ -23,6 +23,7 @@
 #include "tarn/small_object.h"
 #include "tarn/stats.h"
 #include "tarn/steady_state.h"
+#include "tarn/testing.h"
 
 namespace {
 
@@ -103,6 +104,9 @@ int main() {
   sum += static_cast<std::size_t>(arena.create<Entity>(1)->x + tarn::allocate_unique<Entity>(heap, 1)->x);
   const tarn::unique_ptr<Base> base = tarn::make_unique<Entity>(1);
   delete new Entity(1);
+  TARN_EXPECT_PEAK_BELOW(100) {
+    TARN_EXPECT_NO_ALLOCATION { ++sum; }
+  }
   run(std::allocator_arg, heap);
   return sum == 0 ? 1 : 0;
 }

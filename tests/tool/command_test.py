@@ -11,6 +11,7 @@ import stat
 import subprocess
 import time
 import unittest
+import xml.etree.ElementTree as xml
 
 from tool import ToolTest
 
@@ -208,6 +209,92 @@ class Run(CommandTest):
         result = self.tarn("run", "--", "echo", "ran", TARN_LIBRARY="/nowhere/libtarn.so")
         self.assert_one_line(result, 2, "/nowhere/libtarn.so")
         self.assertEqual(result.stdout, "")
+
+
+class RunLimits(CommandTest):
+    """The stand-in tells of 1 MiB live at the end, 2 MiB at most, and 1,234,567 allocations."""
+
+    HOLD = ("--max-peak", "2M", "--max-live-at-exit", "1048576", "--max-allocations", "1234567")
+    EXCEEDED = {"--max-peak": "2,097,152 bytes were live at most, the limit is 1,024",
+                "--max-live-at-exit": "1,048,576 bytes were live at the end, the limit is 1,024",
+                "--max-allocations": "1,234,567 allocations were made, the limit is 1,000"}
+
+    def limited(self, *options, program=("true", "<&>")):
+        return self.tarn("run", *options, "--", *program)
+
+    def test_limits_that_hold_say_nothing(self):
+        result = self.limited(*self.HOLD)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+
+    def test_one_that_is_exceeded_is_a_line_with_what_to_do_and_status_23(self):
+        for option, text in self.EXCEEDED.items():
+            result = self.limited(*self.HOLD, option, "1K")
+            self.assert_one_line(result, 23, f"{option}: {text}; to see whose: tarn run --")
+            self.assertIn("-- true '<&>'", result.stderr)
+
+    def test_a_status_of_the_programs_own_stays(self):
+        for options, lines in ((self.HOLD, 0), (("--max-peak", 0, "--max-allocations", 0), 2)):
+            result = self.limited(*options, program=("bash", "-c", "exit 7"))
+            self.assertEqual((result.returncode, result.stderr.count("\n")), (7, lines), result.stderr)
+
+    def test_what_was_not_checked_does_not_hold(self):
+        program = ("env", "-i", "true")
+        self.assert_one_line(self.limited("--max-peak", "1G", program=program), 23,
+                             "--max-peak: not checked: no statistics: the program ended by _exit")
+        killed = self.limited("--max-peak", "1G", program=("sh", "-c", "kill -KILL $$"))
+        self.assert_one_line(killed, 128 + signal.SIGKILL, "not checked: no statistics: a signal")
+
+    def test_other_processes_are_told_to_be_left_out(self):
+        result = self.limited(*self.HOLD, program=("bash", "-c", "/bin/true; /bin/true; exit 0"))
+        self.assert_one_line(result, 0, "not for the 2 more processes that it started")
+
+    def test_json_has_the_checks_and_stats_the_report(self):
+        options = ("--json", self.json, "--stats", *self.HOLD[:2], "--max-allocations", 7)
+        self.assertIn("1,234,567 allocate", self.limited(*options).stderr)
+        checks = json.loads(self.json.read_text())["checks"]
+        self.assertEqual([(c["option"], c["limit"], c["figure"], c["verdict"]) for c in checks],
+                         [("--max-peak", 2097152, 2097152, "holds"),
+                          ("--max-allocations", 7, 1234567, "exceeded")])
+        self.limited("--json", self.json, "--max-peak", 7, program=("env", "-i", "true"))
+        check, = json.loads(self.json.read_text())["checks"]
+        self.assertEqual((check["figure"], check["verdict"]), (None, "not checked"))
+
+    def test_junit_has_a_test_case_for_each(self):
+        file = self.scratch / "r.xml"
+        self.limited(*self.HOLD, "--max-peak", 7, "--junit", file)
+        suite = xml.parse(file).getroot()
+        self.assertEqual(suite.attrib, {"name": "tarn run", "tests": "3", "failures": "1", "errors": "0"})
+        self.assertEqual([(case.get("classname"), case.get("name"), [child.tag for child in case])
+                          for case in suite],
+                         [("true '<&>'", "--max-peak", ["failure"]),
+                          ("true '<&>'", "--max-live-at-exit", []), ("true '<&>'", "--max-allocations", [])])
+        self.assertIn("the limit is 7; to see whose", suite[0][0].get("message"))
+        for program in ("env", "-i", "true"), ("./no\x1bne",):
+            self.limited("--max-peak", 7, "--junit", file, program=program)
+            self.assertEqual(xml.parse(file).getroot()[0][0].tag, "error")
+        self.assertIn("cannot run ./no?ne", xml.parse(file).getroot()[0][0].get("message"))
+
+    def test_sarif_has_a_result_for_each_that_failed(self):
+        file, program = self.scratch / "r.sarif", self.scratch / "a test"
+        program.symlink_to("/bin/true")
+        self.limited(*self.HOLD, "--max-peak", 7, "--sarif", file, program=(program,))
+        document = json.loads(file.read_text())
+        result, = document["runs"][0]["results"]
+        self.assertEqual((document["version"], result["ruleId"], result["level"]),
+                         ("2.1.0", "--max-peak", "error"))
+        place = result["locations"][0]["physicalLocation"]["artifactLocation"]
+        self.assertEqual(place["uri"], f"{self.scratch}/a%20test")
+        self.assertEqual(self.limited(*self.HOLD, "--sarif", file).returncode, 0)
+        self.assertEqual(json.loads(file.read_text())["runs"][0]["results"], [])
+
+    def test_what_makes_no_sense_is_one_line_and_status_2(self):
+        for options, text in ((("--max-peak", "1M", "--leaks"), "choose one"),
+                              (("--max-allocations", 1, "--profile"), "choose one"),
+                              (("--junit", "r.xml"), "--junit and --sarif are for limits"),
+                              (("--sarif", "r.sarif"), "--junit and --sarif are for limits"),
+                              (("--max-peak", "much"), "--max-peak"), (("--max-peak", "-1"), "--max-peak"),
+                              ((*self.HOLD, "--junit", "/nowhere/r.xml"), "/nowhere/r.xml")):
+            self.assert_one_line(self.limited(*options), 2, text)
 
 
 class Compare(CommandTest):

@@ -47,6 +47,10 @@ void decide_on_block_source() {
   block_source.store(source, std::memory_order_relaxed);
 }
 
+bool malloc_is_ours() {
+  return has_malloc() && block_source.load(std::memory_order_relaxed) != BlockSource::kMallocForOurs;
+}
+
 bool may_have_blocks_of_malloc() {
   return configuration.is_on(Option::kPoolsUseMalloc) ||
          block_source.load(std::memory_order_relaxed) >= BlockSource::kMalloc;

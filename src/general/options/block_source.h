@@ -18,6 +18,9 @@ inline constinit std::atomic<BlockSource> block_source{BlockSource::kUndecided};
 /// \pre the options are read, and no block was handed out.
 void decide_on_block_source();
 
+/// Whether the program's malloc is the library's. \pre the set-up is done
+bool malloc_is_ours();
+
 /// Whether blocks may be malloc's, of pools or of the general pool: the table of such blocks knows.
 bool may_have_blocks_of_malloc();
 

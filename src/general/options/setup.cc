@@ -58,6 +58,8 @@ void set_up_once() {
   finish_all_options();
 }
 
+bool is_set_up() { return is_done.load(std::memory_order_acquire); }
+
 OptionSetting set_option(const OptionInfo& option, std::string_view text, const char* source) {
   return change(option, [&] { return configuration.set(option, text, source); });
 }

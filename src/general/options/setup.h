@@ -14,6 +14,9 @@ struct OptionInfo;
 /// \cost a load, after the first call. Threads: any.
 void set_up_once();
 
+/// Whether it has been called. Threads: any.
+bool is_set_up();
+
 enum class OptionSetting : std::uint8_t { kDone, kBadValue, kTooLate };
 /// Sets an option as tarn_set_option does. Before the set-up it reads the other sources, which the set value
 /// wins over, but sets nothing up. \param source a name that must stay valid. Threads: any, with no lock

@@ -8,6 +8,8 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "central/cached/cached_blocks.h"
+#include "central/live_blocks.h"
+#include "central/slabs/slab.h"
 #include "central/slabs/slab_owner.h"
 #include "general/guarded/guarded_blocks.h"
 #include "general/options/block_source.h"
@@ -234,6 +236,19 @@ bool is_of_general_pool(const void* block) {
   if (span == nullptr || is_of_pool(span) || pool_over_system(block) != nullptr) return false;
   const SlabOwner* const owner = span->owner.load(std::memory_order_acquire);
   return owner == nullptr || !owner->is_of_pool;
+}
+
+std::size_t bytes_in_general_pool(const void* address) {
+  if (guarded_blocks.owns(address)) return guarded_blocks.bytes_of_block(address);
+  const Span* const span = page_map.find(address);
+  if (span == nullptr) return 0;
+  if (span->kind == SpanKind::kLarge) return span->start == address ? span->bytes() : 0;
+  const SlabOwner* const owner = owner_of_slab(span);
+  BlockIndex index{};
+  if (owner == nullptr || owner->is_of_pool || place_in_slab(*span, address, &index) != AddressIs::kBlock)
+    return 0;
+  const SizeClass size_class = span->size_class.load(std::memory_order_relaxed);
+  return is_live(size_class, const_cast<void*>(address)) ? class_geometry[size_class].block_bytes : 0;
 }
 
 }  // namespace tarn::internal

@@ -132,4 +132,8 @@ PoolHeader* pool_over_system(const void* block);
 /// Whether a live block is the general pool's own.
 bool is_of_general_pool(const void* block);
 
+/// \returns the bytes, with its guard, of the general pool's live block that begins at an address, which may
+/// be any; 0: none does, or it is malloc's.
+std::size_t bytes_in_general_pool(const void* address);
+
 }  // namespace tarn::internal

@@ -17,7 +17,7 @@
 #include "page/memory/metadata.h"
 #include "thread/this_thread.h"
 #include "thread/thread_heap.h"
-#include "thread/watch/call_counts.h"
+#include "thread/watch/counted_call.h"
 
 namespace tarn::internal {
 namespace {
@@ -179,10 +179,7 @@ void deallocate(PoolHeader& pool, void* block) {
   std::size_t bytes = 0;
   if (!system_blocks.deallocate(pool, block, &bytes)) os::fatal("double free", block);
   live_bytes.fetch_sub(bytes, std::memory_order_relaxed);
-  if (ThreadHeap* const heap = this_heap(); counts_calls(heap)) {
-    os::LockGuard guard(heap->mutex);
-    heap->calls->large.add_deallocation(bytes);
-  }
+  count_call(this_heap(), [=](ThreadCallCounts& calls) { calls.large.add_deallocation(bytes); });
 }
 
 std::size_t usable_size(PoolHeader&, const void* block) { return system_blocks.bytes_of_block(block); }
@@ -230,10 +227,7 @@ void* allocate_from_malloc(std::size_t size, std::size_t alignment) {
                           : take(size, alignment < kLeastAlignment ? kLeastAlignment : alignment);
   if (block == nullptr) return out_of_memory();
   if (!serves_for_ours()) live_bytes.fetch_add(size, std::memory_order_relaxed);
-  if (counts_calls(heap)) {
-    os::LockGuard guard(heap->mutex);
-    heap->calls->large.add_allocation(size, size);
-  }
+  count_call(heap, [=](ThreadCallCounts& calls) { calls.large.add_allocation(size, size); });
   return block;
 }
 

@@ -20,6 +20,7 @@
 #include "tarn/pool_use.h"
 #include "thread/magazine.h"
 #include "thread/registry.h"
+#include "thread/watch/counted_call.h"
 
 namespace tarn::internal {
 namespace {
@@ -50,6 +51,23 @@ void add_bin(SlabOwner& owner, SizeClass size_class, ClassUse& use) {
   use.free_blocks += free_blocks(of_class);
 }
 
+// The calls of a thread, or of all without a heap.
+void add_calls(const ThreadCallCounts& counts, Stats& stats) {
+  for (const SizeClass size_class : all_classes()) {
+    if (!has_blocks(size_class)) continue;
+    const CallCounts& calls = counts.of_class.at(size_class);
+    if (is_private_class(size_class)) {
+      add(stats.of_pools.calls, calls);
+      continue;
+    }
+    ClassUse& use = stats.classes[index_of_class(size_class)];
+    use.allocations += calls.allocations;
+    use.deallocations += calls.deallocations;
+    use.requested_bytes += calls.requested_bytes;
+  }
+  add(stats.large_calls, counts.large);
+}
+
 void add_owner(SlabOwner& owner, Stats& stats, ReturnedPages& returned) {
   for (const SizeClass size_class : classes_of(owner)) {
     collect_pending_locked(owner, size_class, returned);
@@ -57,6 +75,7 @@ void add_owner(SlabOwner& owner, Stats& stats, ReturnedPages& returned) {
     owner.is_of_pool ? add_private_class(owner, size_class, stats.of_pools)
                      : add_bin(owner, size_class, stats.classes[index_of_class(size_class)]);
   }
+  if (&owner == &owners.shared()) add_calls(calls_without_heap, stats);
   stats.free_in_slabs_bytes += owner.spare_bytes;
   stats.cached_bytes += cached_span_bytes(owner);
   const OwnerCounters& counters = owner.counters;
@@ -65,21 +84,14 @@ void add_owner(SlabOwner& owner, Stats& stats, ReturnedPages& returned) {
 
 void add_heap(const ThreadHeap& heap, Stats& stats) {
   for (const SizeClass size_class : all_classes()) {
-    const CallCounts calls = heap.calls == nullptr ? CallCounts{} : heap.calls->of_class.at(size_class);
-    if (is_private_class(size_class)) {
-      // Slots of handles are no blocks; their pool counts them.
-      if (private_class(size_class).owner->has_slots) continue;
-      stats.of_pools.cached_bytes += count_left(heap, size_class) * class_geometry[size_class].block_bytes;
-      add(stats.of_pools.calls, calls);
-      continue;
-    }
-    ClassUse& use = stats.classes[index_of_class(size_class)];
-    use.cached_blocks += count_left(heap, size_class);
-    use.allocations += calls.allocations;
-    use.deallocations += calls.deallocations;
-    use.requested_bytes += calls.requested_bytes;
+    if (!has_blocks(size_class)) continue;
+    const std::uint64_t cached = count_left(heap, size_class);
+    if (is_private_class(size_class))
+      stats.of_pools.cached_bytes += cached * class_geometry[size_class].block_bytes;
+    else
+      stats.classes[index_of_class(size_class)].cached_blocks += cached;
   }
-  if (heap.calls != nullptr) add(stats.large_calls, heap.calls->large);
+  if (heap.calls != nullptr) add_calls(*heap.calls, stats);
   const ThreadCounters& counters = heap.counters;
   TARN_STATISTICS_OF_THREADS(TARN_ADD)
 }
@@ -180,7 +192,10 @@ void collect_stats(Stats& stats) {
   stats.live_threads = registry.live_threads();
   stats.peak_threads = registry.peak_threads();
   stats.are_calls_counted = configuration.is_on(Option::kCountCalls);
-  stats.peak_live_bytes = counted_live.peak_bytes.load(std::memory_order_relaxed);
+  // It has no blocks of arenas and the like, which count at least with what is live now.
+  const std::size_t counted_peak = counted_live.peak_bytes.load(std::memory_order_relaxed);
+  const bool is_higher = counted_peak > stats.live_bytes || !stats.are_calls_counted;
+  stats.peak_live_bytes = is_higher ? counted_peak : stats.live_bytes;
 }
 
 StatsSnapshot::StatsSnapshot() : stats_(static_cast<Stats*>(metadata.allocate(sizeof(Stats)))) {

@@ -3,11 +3,14 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "general/options/block_source.h"
 #include "general/options/configuration.h"
 #include "general/options/setup.h"
+#include "general/pools/pool_registry.h"
 #include "observe/figures/pool_fields.h"
 #include "observe/figures/stats.h"
 #include "observe/text_writer.h"
+#include "os/process/kept_by_runtimes.h"
 #include "os/process/process.h"
 #include "tarn/version.h"
 
@@ -23,11 +26,8 @@ class JsonWriter {
     text_.add_decimal(value);
     return *this;
   }
-  JsonWriter& null(const char* key) {
-    add_key(key);
-    text_.add("null");
-    return *this;
-  }
+  JsonWriter& null(const char* key) { return word(key, "null"); }
+  JsonWriter& boolean(const char* key, bool value) { return word(key, value ? "true" : "false"); }
   JsonWriter& string(const char* key, const char* value) {
     add_key(key);
     text_.add('"').add_escaped(value).add('"');
@@ -47,6 +47,11 @@ class JsonWriter {
   }
 
  private:
+  JsonWriter& word(const char* key, const char* word) {
+    add_key(key);
+    text_.add(word);
+    return *this;
+  }
   void add_key(const char* key) {
     if (!is_first_) text_.add(',');
     is_first_ = false;
@@ -109,15 +114,45 @@ void write_pools(JsonWriter& json) {
   json.close(']');
 }
 
+// What the runtimes keep to the last: several words may lead to a block.
+class KeptBlocks {
+ public:
+  void add(const void* address) {
+    const std::size_t bytes = bytes_in_general_pool(address);
+    if (bytes == 0 || count_ == kMost) return;
+    for (unsigned i = 0; i < count_; ++i)
+      if (blocks_[i] == address) return;
+    blocks_[count_++] = address;
+    bytes_ += bytes;
+  }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  static constexpr unsigned kMost = 64;
+  const void* blocks_[kMost];
+  unsigned count_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+// No program can free these: they are not among what it has left.
+std::uint64_t without_kept_by_runtimes(std::uint64_t live_bytes) {
+  KeptBlocks kept;
+  os::visit_kept_by_runtimes(
+      [](const void* word, void* context) { static_cast<KeptBlocks*>(context)->add(word); }, &kept);
+  return live_bytes - (kept.bytes() < live_bytes ? kept.bytes() : live_bytes);
+}
+
 }  // namespace
 
 bool write_stats_json(int descriptor) {
   static Stats stats;  // too large for a thread's stack; only the end of the process calls this
   collect_stats(stats);
+  stats.live_bytes = without_kept_by_runtimes(stats.live_bytes);
   FileSink file(descriptor);
   TextWriter text(FileSink::write, &file);
   JsonWriter json(text);
   json.open(nullptr, '{').string("tarn", TARN_VERSION_STRING).number("pid", os::process_id());
+  json.boolean("malloc_is_ours", malloc_is_ours());
   json.string("size_classes_preset", kSizeClassPresets[configuration.value(Option::kClasses)].name);
   const char* const classes_file = configuration.classes_file();
   classes_file[0] == '\0' ? json.null("size_classes_file") : json.string("size_classes_file", classes_file);
@@ -135,6 +170,8 @@ namespace {
 // If the option stats_file is set, to that name with .PID appended. After the program's own exit handlers, so
 // that their calls are counted.
 [[gnu::destructor(101)]] void write_stats_file() {
+  // The program may never have allocated.
+  if (!is_set_up() && os::environment("TARN_STATS_FILE") != nullptr) set_up_once();
   FixedText<600> path;
   if (!add_stats_file(path)) return;
   set_up_once();  // the file may have been named and nothing else done

@@ -36,9 +36,16 @@ struct CallCounts {
     ++deallocations;
     counted_live.subtract(given);
   }
+  /// \param moves whether the block moved, which is an allocation and a free. Its pages are one block's all
+  /// the time.
+  void add_resize(std::size_t before, std::size_t now, std::size_t moves) {
+    allocations += moves;
+    deallocations += moves;
+    now > before ? counted_live.add(now - before) : counted_live.subtract(before - now);
+  }
 };
 
-/// The counts of one thread, under its heap's mutex.
+/// The counts of one thread, under its heap's mutex, or of all without a heap (counted_call.h).
 struct ThreadCallCounts {
   PerClass<CallCounts> of_class;
   CallCounts large;  // and all calls of reallocate

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "misuse/misuse.h"
+#include "tarn/testing.h"
 
 // delete of what is no block.
 MISUSE(delete_of_garbage) {
@@ -144,6 +145,28 @@ MISUSE(realloc_freed) {
   free(block);
   free(opaque(realloc(opaque(block), 5000)));
   free_many_others(100);
+}
+
+// A scope of a test looks at what is freed before the free is judged.
+MISUSE(free_stack_address_in_a_test) {
+  char local[64] = "on the stack";
+  must_die_with("free of a pointer that is no block", local);
+  TARN_EXPECT_PEAK_BELOW(1000) free(opaque(local));
+}
+
+MISUSE(double_free_in_a_test) {
+  void* const block = opaque(malloc(100));
+  must_die_with("double free", block);
+  free(block);
+  TARN_EXPECT_PEAK_BELOW(1000) free(opaque(block));
+}
+
+// Another thread than the one that began a scope of a test ends it.
+MISUSE(end_of_a_test_in_another_thread) {
+  static tarn::detail::ScopedCalls calls;
+  must_die_with("end of a test's scope by another thread than its own", &calls);
+  tarn::detail::begin_counting(calls);
+  std::thread([] { tarn::detail::end_counting(calls); }).join();
 }
 
 // realloc of what is no block.

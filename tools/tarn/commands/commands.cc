@@ -83,6 +83,14 @@ CLI::Option* add_named(CLI::App& command, const std::string& usage, Value& value
   return command.add_option(usage.substr(0, blank), value, help)->type_name(usage.substr(blank + 1));
 }
 
+/// \why CLI11 takes "-1" for the largest number. What transforms last comes first.
+CLI::Option* without_sign(CLI::Option* option) {
+  const auto refuse = [](const std::string& text) {
+    return std::string(text.starts_with("-") ? "must not be negative" : "");
+  };
+  return option->transform(CLI::Validator(refuse, ""));
+}
+
 }  // namespace
 
 CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& description,
@@ -107,13 +115,15 @@ AddedOption AddedOption::value_may_be_left_out(const char* value) const {
 }
 
 AddedOption AddedOption::as_size() const {
-  return option_->transform(CLI::AsSizeValue(false).description(""));
+  return without_sign(option_->transform(CLI::AsSizeValue(false).description("")));
 }
 
 AddedOption AddedOption::as_count() const {
-  return option_->transform(CLI::AsNumberWithUnit(
-      std::map<std::string, std::uint64_t>{{"K", 1'000}, {"M", 1'000'000}, {"G", 1'000'000'000}},
-      CLI::AsNumberWithUnit::CASE_INSENSITIVE));
+  return without_sign(option_->transform(
+      CLI::AsNumberWithUnit(
+          std::map<std::string, std::uint64_t>{{"K", 1'000}, {"M", 1'000'000}, {"G", 1'000'000'000}},
+          CLI::AsNumberWithUnit::CASE_INSENSITIVE)
+          .description("")));
 }
 
 namespace {

@@ -84,6 +84,8 @@ void on_call(CLI::App& command, Invocation& invocation, const std::shared_ptr<Op
   on_call(command, invocation, [options, work] { return work(*options); });
 }
 
+// Of leaks and limits: as LeakSanitizer's.
+inline constexpr int kFailedCheckStatus = 23;
 // Exit statuses as shells, env, nice and nohup have them.
 inline constexpr int kNotExecutableStatus = 126;
 inline constexpr int kNotFoundStatus = 127;

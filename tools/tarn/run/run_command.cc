@@ -13,7 +13,9 @@
 #include "commands/commands.h"
 #include "commands/option_values.h"
 #include "engine/contenders/allocators.h"
+#include "observer/text/printable.h"
 #include "profile/run/run_profile.h"
+#include "run/limits.h"
 #include "run/statistics_file.h"
 #include "system/files/environment.h"
 #include "system/files/files.h"
@@ -35,8 +37,9 @@ struct RunOptions {
   bool in_background = false;
   bool is_hardened = false;
   RunProfileOptions profile;
+  RunLimits limits;
 
-  bool wants_statistics() const { return prints_statistics || !json_file.empty(); }
+  bool wants_statistics() const { return prints_statistics || !json_file.empty() || limits.are_given(); }
 };
 
 Environment environment_of(const RunOptions& options) {
@@ -48,15 +51,18 @@ Environment environment_of(const RunOptions& options) {
   return environment;
 }
 
-int report_not_started(const std::string& name, int error) {
-  fmt::print(stderr, "tarn: cannot run {}: {}\n", name, std::strerror(error));
+int report_not_started(const std::vector<std::string>& command, int error, const RunLimits& limits) {
+  const std::string reason =
+      fmt::format("cannot run {}: {}", observer::printable(command.front()), std::strerror(error));
+  fmt::print(stderr, "tarn: {}\n", reason);
+  write_files(limits, checks_of(limits, command, std::nullopt, reason), command);
   return error == ENOENT ? kNotFoundStatus : kNotExecutableStatus;
 }
 
 int replace_self(const std::vector<std::string>& command, const Environment& environment) {
   const std::vector<char*> arguments = pointers_to(command), entries = pointers_to(environment.entries());
   execvpe(arguments[0], arguments.data(), entries.data());
-  return report_not_started(command.front(), errno);
+  return report_not_started(command, errno, {});
 }
 
 /// Files of other processes that the program started: they are theirs, and only counted.
@@ -80,10 +86,22 @@ void print_report(const std::vector<std::string>& command, const RunResult& run,
 }
 
 void write_json(const std::string& file, const std::vector<std::string>& command, const RunResult& run,
-                const std::optional<Json>& statistics, const std::string& obstacle) {
+                const std::optional<Json>& statistics, const std::string& obstacle,
+                const std::vector<LimitCheck>& checks) {
   Json json = statistics.value_or(Json{{"no_statistics", obstacle}});
   json["run"] = run_json(command, run);
+  json["checks"] = Json::array();
+  for (const LimitCheck& check : checks) json["checks"].push_back(to_json(check));
   write_file(file, text_of(observer::document_json("tarn run", 1, TARN_VERSION_STRING, json)));
+}
+
+void tell_checks(const std::vector<LimitCheck>& checks, const std::vector<std::string>& command,
+                 const RunLimits& limits, std::size_t others) {
+  fmt::print(stderr, "{}", failures_text(checks));
+  if (others > 0)
+    fmt::print(stderr, "tarn: the limits are not for the {} more process{} that it started\n", others,
+               others == 1 ? "" : "es");
+  write_files(limits, checks, command);
 }
 
 int run_with_statistics(const std::vector<std::string>& command, Environment environment,
@@ -95,21 +113,26 @@ int run_with_statistics(const std::vector<std::string>& command, Environment env
   environment.set("TARN_COUNT_CALLS", "1");
   const RunResult run = run_program(
       {.command = command, .environment = environment.entries(), .streams = Streams::kInherited}, signals);
-  if (run.ending == Ending::kNotStarted) return report_not_started(command.front(), run.code);
+  if (run.ending == Ending::kNotStarted) return report_not_started(command, run.code, options.limits);
   const std::filesystem::path own_file = fmt::format("{}.{}", file_prefix, run.pid);
   const std::optional<Json> statistics = parse_statistics(read_file(own_file).value_or(""));
   const std::string obstacle = statistics ? "" : why_no_statistics(run, find_program(command.front()).path);
-  if (options.prints_statistics || !statistics)
-    print_report(command, run, statistics, obstacle, other_files(directory, own_file));
-  if (!options.json_file.empty()) write_json(options.json_file, command, run, statistics, obstacle);
-  return run.ending == Ending::kSignaled ? kSignalStatus + run.code : run.code;
+  const std::size_t others = other_files(directory, own_file);
+  const std::vector<LimitCheck> checks = checks_of(options.limits, command, statistics, obstacle);
+  if (options.prints_statistics || (!statistics && checks.empty()))
+    print_report(command, run, statistics, obstacle, others);
+  if (!checks.empty()) tell_checks(checks, command, options.limits, others);
+  if (!options.json_file.empty()) write_json(options.json_file, command, run, statistics, obstacle, checks);
+  const int status = run.ending == Ending::kSignaled ? kSignalStatus + run.code : run.code;
+  return status == 0 && !all_hold(checks) ? kFailedCheckStatus : status;
 }
 
 int run(const std::vector<std::string>& command, const RunOptions& options) {
   const Environment environment = environment_of(options);
   const Program program = find_program(command.front());
   if (program.state != ProgramState::kFound)
-    return report_not_started(command.front(), program.state == ProgramState::kNotFound ? ENOENT : EACCES);
+    return report_not_started(command, program.state == ProgramState::kNotFound ? ENOENT : EACCES,
+                              options.limits);
   if (!options.json_file.empty()) require_writable(options.json_file);
   if (options.profile.is_wanted()) return run_with_profile(command, environment, options.profile);
   if (options.wants_statistics()) return run_with_statistics(command, environment, options);
@@ -129,6 +152,7 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
                   "  tarn run --profile -o heap.pb.gz -- ./server     who allocated, when it has ended\n"
                   "  tarn run --leaks -- ./test                       exit status 23 if it leaks\n"
                   "  tarn run --leaks --suppressions known.txt -- ./test\n"
+                  "  tarn run --max-peak 200M -- ./test               exit status 23 if it takes more\n"
                   "  tarn run --hardened -- ./server                  stops at misuse of memory\n"
                   "  tarn run --conf tarn.conf -- ./server            with the options that tarn tune found\n"
                   "  tarn run --set classes=lfh128 --set decay=500ms --json stats.json -- ./server\n");
@@ -145,13 +169,15 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
   add_values(command, "--set KEY=VALUE", options->settings,
              "Set an option of the library (see tarn options); repeatable");
   add_profile_options(command, options->profile);
+  add_limit_options(command, options->limits);
   on_call(command, invocation, options, [&invocation](RunOptions& given) {
     require_program(invocation, "run");
     given.profile.json_file = given.json_file;
-    if (given.prints_statistics && given.profile.is_wanted())
-      throw UsageError("--stats counts calls, which a profile does not see: choose one");
+    if ((given.prints_statistics || given.limits.are_given()) && given.profile.is_wanted())
+      throw UsageError("--stats and limits count calls, which a profile does not see: choose one");
     const auto work = [&] {
       check(given.profile);
+      check(given.limits);
       return run(invocation.program, given);
     };
     return given.profile.is_wanted() ? run_guarded(work) : work();

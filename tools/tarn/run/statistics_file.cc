@@ -169,6 +169,11 @@ std::optional<Json> parse_statistics(const std::string& text) {
   return json;
 }
 
+std::optional<std::size_t> figure_in(const Json& statistics, const char* group, const char* key) {
+  const Json& figure = member(member(statistics, group), key);
+  return figure.is_number() ? std::optional(figure.get<std::size_t>()) : std::nullopt;
+}
+
 Table waste_table(const Json& statistics, std::size_t most) {
   Table table({"  block bytes", "allocated", "requested", "given", "waste", "wasted"});
   for (const Json& size_class : most_wasteful(statistics, most))

@@ -14,6 +14,9 @@ namespace tarn::tool {
 /// The library's JSON; nothing if the text is none.
 std::optional<Json> parse_statistics(const std::string& text);
 
+/// A figure of the library's list; nothing where it is not known.
+std::optional<std::size_t> figure_in(const Json& statistics, const char* group, const char* key);
+
 /// The size classes that waste most bytes (given minus requested), the worst first, at most `count`.
 Table waste_table(const Json& statistics, std::size_t count);
 

@@ -251,7 +251,7 @@ int run_with_profile(const std::vector<std::string>& command, Environment enviro
     fmt::print(stderr, "tarn: no profile\n");
   tell_unseen(all.run);
   const int status = all.run.exit_status();
-  return status == 0 && fails ? kLeaksStatus : status;
+  return status == 0 && fails ? kFailedCheckStatus : status;
 }
 
 }  // namespace tarn::tool

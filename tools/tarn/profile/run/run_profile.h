@@ -21,14 +21,11 @@ struct RunProfileOptions {
 
 void add_profile_options(CLI::App& command, RunProfileOptions& options);
 
-/// As LeakSanitizer's.
-inline constexpr int kLeaksStatus = 23;
-
 /// \throws UsageError for values that make no sense together, and files that cannot be read or written.
 void check(const RunProfileOptions& options);
 
 /// Runs the program to its end, and tells on standard error. \returns the exit status: the program's own;
-/// kLeaksStatus where that is 0 and leaks were asked for and found.
+/// kFailedCheckStatus where that is 0 and leaks were asked for and found.
 int run_with_profile(const std::vector<std::string>& command, Environment environment,
                      const RunProfileOptions& options);
 
