@@ -316,6 +316,7 @@ class ObservedLayout {
       TARN_FIELD("sample.requested", Sample, requested),
       TARN_FIELD("sample.stack", Sample, stack),
       TARN_FIELD("sample.interval", Sample, interval),
+      TARN_FIELD("sample.made_ns", Sample, made_ns),
       TARN_FIELD("sample.pool", Sample, pool),
       TARN_FIELD("stack.count", SampledStack, count),
       TARN_FIELD("stack.pool", SampledStack, pool),

@@ -427,7 +427,8 @@ TEST_F(FindingsOf, WhatIsNotFineSaysWhatToDo) {
 }  // namespace
 TEST(NextStep, NamesTheCommandThatNamesTheCulprit) {
   const auto command = [](std::vector<Finding> findings, Moment later) {
-    return next_step(7, findings, {10, 5, 8 * kMiB}, later).command;
+    const Moment moments[] = {{10, 5, 8 * kMiB}, later};
+    return next_step(7, findings, moments).command;
   };
   const Finding leaks{"leaks", Severity::kNote, 0, "", ""}, holes{"fragmentation", Severity::kBad, 0, "", ""},
       fine{"leaks", Severity::kOk, 0, "", ""};
@@ -438,6 +439,9 @@ TEST(NextStep, NamesTheCommandThatNamesTheCulprit) {
   EXPECT_EQ(command({fine}, {11, 5.02, 8 * kMiB}), "tarn profile 7 --types");
   EXPECT_EQ(command({fine}, {11, 5, 8 * kMiB}), "tarn heap 7");
   EXPECT_EQ(command({}, {11, 5, kMiB / 2}), "");
+  // What grows and shrinks again does not grow.
+  const Moment swings[] = {{10, 5, 8 * kMiB}, {11, 5, 12 * kMiB}, {12, 5, 11 * kMiB}};
+  EXPECT_EQ(next_step(7, {}, swings).command, "tarn heap 7");
 }
 
 }  // namespace tarn::observer

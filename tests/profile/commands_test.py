@@ -194,7 +194,7 @@ class Profile(ToolTest):
 
     def test_growth_has_bars_and_lifetimes_tell_who_keeps_what(self):
         server = self.start_program(ORDINARY, 60, says="ready\n")
-        growth = self.tarn("profile", server.pid, "--for", "2s", "--interval", "4K", "--growth",
+        growth = self.tarn("profile", server.pid, "--for", "4s", "--interval", "4K", "--growth",
                            "-o", self.scratch / "grown.json")
         self.assertRegex(growth.stdout, r"(?m)^ +\+.* [▁▂▃▄▅▆▇█]{8}  shop::Shop::open_session \(ordinary.cc")
         over_time = json.loads((self.scratch / "grown.json").read_text())["over_time"]

@@ -49,6 +49,16 @@ class FlamePage(PageTest):
     def width_of(self, node):
         return self.run_js("document.querySelector(`[data-call='${arguments[0]}']`)?.offsetWidth ?? 0", node)
 
+    def test_what_was_live_over_the_time_is_a_picture_with_figures(self):
+        self.assertEqual(self.run_js("document.querySelectorAll('#areas polygon').length"), 3)
+        self.assertIn("after 10 s", self.run_js("document.getElementById('look').textContent"))
+        self.run_js("""(() => { const areas = document.getElementById('areas').getBoundingClientRect();
+            document.querySelector('#areas svg').dispatchEvent(new PointerEvent('pointermove',
+                {bubbles: true, clientX: areas.left + areas.width / 2, clientY: areas.top + 5})); })()""")
+        self.assertIn("after 5.0 s", self.run_js("document.getElementById('look').textContent"))
+        self.open("large", DESKTOP)
+        self.assertTrue(self.run_js("document.getElementById('over-time').hidden"))
+
     def test_every_page_is_drawn_alone_and_without_a_word_on_the_console(self):
         for name in PAGES:
             for size in (PHONE, DESKTOP):

@@ -49,6 +49,13 @@ HeapProfile make_million_profile() {
   return test::make_profile(std::move(stacks));
 }
 
+HeapProfile with_looks(HeapProfile profile) {
+  for (std::size_t i = 0; i < profile.stacks.size(); ++i) profile.stacks[i].number = i + 1;
+  for (int look = 0; look <= 10; ++look)
+    profile.looks.push_back({look * 1.0, 1000, 0, {{1, 400.0 * look}, {2, 512}}});
+  return profile;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -57,7 +64,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::string directory = argv[1];
-  write(directory + "/mixed.html", test::make_mixed_profile());
+  write(directory + "/mixed.html", with_looks(test::make_mixed_profile()));
   write(directory + "/large.html", make_large_profile());
   write(directory + "/million.html", make_million_profile());
   write(directory + "/empty.html", test::make_profile({}));

@@ -97,7 +97,8 @@ HeapProfile make_profile_with_looks() {
   profile.stacks[1].number = 7;
   // A stack that the profile has no more is told with other sites.
   for (int look = 0; look < 8; ++look)
-    profile.looks.push_back({look * 0.5, look < 4 ? 300.0 : 0.0, {{5, 800}, {7, look * 1'000.0}, {9, 50}}});
+    profile.looks.push_back(
+        {look * 0.5, look < 4 ? 300.0 : 0.0, 0, {{5, 800}, {7, look * 1'000.0}, {9, 50}}});
   return profile;
 }
 
@@ -112,8 +113,8 @@ TEST(OverTime, EachSiteHasItsBytesAtEachLook) {
   EXPECT_EQ(over_time.sites[1].bytes, std::vector<double>(8, 850));
   EXPECT_EQ(over_time.sites[2].bytes[3], 300);
   EXPECT_EQ(over_time.sites[2].bytes[4], 0);
-  EXPECT_EQ(bars_over_time(over_time.sites[0], 8), "▁▂▃▄▅▆▇█");
-  EXPECT_EQ(bars_over_time(over_time.sites[1], 4), "████");
+  EXPECT_EQ(bars_over_time(over_time.sites[0], over_time.seconds, 8), "▁▂▃▄▅▆▇█");
+  EXPECT_EQ(bars_over_time(over_time.sites[1], over_time.seconds, 4), "████");
 }
 
 TEST(OverTime, GrowthHasBarsWhereThereWereLooks) {

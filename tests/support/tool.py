@@ -65,7 +65,7 @@ class ToolTest(unittest.TestCase):
     def result_and_json(self, command, *words, **keywords):
         """The process, and what it has written into self.json."""
         self.json.unlink(missing_ok=True)
-        result = self.tarn(command, "--json" if command == "run" else "-o", self.json, *words, **keywords)
+        result = self.tarn(command, "-o", self.json, *words, **keywords)
         self.assertTrue(self.json.exists(), result.stdout + result.stderr)
         return result, json.loads(self.json.read_text())
 

@@ -249,13 +249,13 @@ class RunLimits(CommandTest):
         self.assert_one_line(result, 0, "not for the 2 more processes that it started")
 
     def test_json_has_the_checks_and_stats_the_report(self):
-        options = ("--json", self.json, "--stats", *self.HOLD[:2], "--max-allocations", 7)
+        options = ("-o", self.json, "--stats", *self.HOLD[:2], "--max-allocations", 7)
         self.assertIn("1,234,567 allocate", self.limited(*options).stderr)
         checks = json.loads(self.json.read_text())["checks"]
         self.assertEqual([(c["option"], c["limit"], c["figure"], c["verdict"]) for c in checks],
                          [("--max-peak", 2097152, 2097152, "holds"),
                           ("--max-allocations", 7, 1234567, "exceeded")])
-        self.limited("--json", self.json, "--max-peak", 7, program=("env", "-i", "true"))
+        self.limited("-o", self.json, "--max-peak", 7, program=("env", "-i", "true"))
         check, = json.loads(self.json.read_text())["checks"]
         self.assertEqual((check["figure"], check["verdict"]), (None, "not checked"))
 

@@ -26,21 +26,17 @@ void add_to(std::atomic<std::uint64_t>& sum, std::uint64_t value) {
     sum.fetch_add(value, std::memory_order_relaxed);
 }
 
-// Adds what a sample stands for to the sums of a stack.
-void add_sample(std::uint64_t requested, std::uint64_t interval, std::atomic<std::uint64_t>& samples_of,
-                std::atomic<std::uint64_t>& block_parts, std::atomic<std::uint64_t>& byte_parts) {
-  const double blocks = blocks_of_sample(requested, interval);
-  add_to(samples_of, 1);
-  add_to(block_parts, static_cast<std::uint64_t>(blocks * SampledStack::kPartsOfBlock + 0.5));
-  const double bytes = blocks * static_cast<double>(requested);
-  add_to(byte_parts, static_cast<std::uint64_t>(bytes * SampledStack::kPartsOfByte + 0.5));
-}
+// What a sample stands for.
+struct Parts {
+  std::uint64_t of_blocks, of_bytes;
 
-std::uint64_t byte_parts_of(const Sample& sample) {
-  const double blocks = blocks_of_sample(sample.requested, sample.interval);
-  return static_cast<std::uint64_t>(
-      blocks * static_cast<double>(sample.requested) * SampledStack::kPartsOfByte + 0.5);
-}
+  Parts(std::uint64_t requested, std::uint64_t interval) {
+    const double blocks = blocks_of_sample(requested, interval);
+    const double bytes = blocks * static_cast<double>(requested);
+    of_blocks = static_cast<std::uint64_t>(blocks * SampledStack::kPartsOfBlock + 0.5);
+    of_bytes = static_cast<std::uint64_t>(bytes * SampledStack::kPartsOfByte + 0.5);
+  }
+};
 
 constexpr std::uint32_t bytes_of_stack(std::uint32_t count) {
   const std::size_t more = count == 0 ? 0 : count - 1;
@@ -172,7 +168,10 @@ void Samples::add(const Sampled& sampled) {
 void Samples::note_allocated(std::uint32_t number, const Sampled& sampled) {
   if (number == 0) return;
   auto& of = *const_cast<SampledStack*>(stack(number));
-  add_sample(sampled.requested, sampled.interval, of.samples, of.block_parts, of.byte_parts);
+  const Parts parts(sampled.requested, sampled.interval);
+  add_to(of.samples, 1);
+  add_to(of.block_parts, parts.of_blocks);
+  add_to(of.byte_parts, parts.of_bytes);
 }
 
 void Samples::note_ended(const Sample& sample) {
@@ -180,10 +179,12 @@ void Samples::note_ended(const Sample& sample) {
   const std::uint64_t lived_ns = os::clock_ns() - sample.made_ns;
   if (lived_ns > SampledStack::kSecondNs) return;
   auto& of = *const_cast<SampledStack*>(stack(sample.stack));
-  add_to(of.second_byte_parts, byte_parts_of(sample));
+  const Parts parts(sample.requested, sample.interval);
+  add_to(of.second_byte_parts, parts.of_bytes);
   if (lived_ns > SampledStack::kTemporaryNs) return;
-  add_sample(sample.requested, sample.interval, of.temporary_samples, of.temporary_block_parts,
-             of.temporary_byte_parts);
+  add_to(of.temporary_samples, 1);
+  add_to(of.temporary_block_parts, parts.of_blocks);
+  add_to(of.temporary_byte_parts, parts.of_bytes);
 }
 
 bool Samples::remove(void* block) {

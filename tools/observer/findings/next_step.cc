@@ -1,11 +1,13 @@
 #include "observer/findings/next_step.h"
 
 #include <fmt/format.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include "observer/findings/checks.h"
 #include "observer/process/attached_process.h"
@@ -31,23 +33,36 @@ double cpu_seconds_in(const std::string& stat) {
   return static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
+/// \returns by how much it grows a second, in the step in which that is least; 0: not by a figure that tells.
+double least_growth(std::span<const Moment> moments) {
+  constexpr double kGrowing = 64 << 10, kGrowingShare = 0.002;  // a second: bytes, of what is live
+  double least = std::numeric_limits<double>::max();
+  for (std::size_t i = 1; i < moments.size(); ++i) {
+    const double now = static_cast<double>(moments[i].live_bytes);
+    const double grown = now - static_cast<double>(moments[i - 1].live_bytes);
+    const double growth = grown / std::max(moments[i].seconds - moments[i - 1].seconds, 1e-3);
+    if (growth < std::max(kGrowing, kGrowingShare * now)) return 0;
+    least = std::min(least, growth);
+  }
+  return least;
+}
+
 }  // namespace
 
 Moment moment_of(const Source& process, const Snapshot& snapshot) {
-  return {snapshot.time, cpu_seconds_in(process_of(process)->text("stat").value_or("")),
-          snapshot.totals.live_bytes};
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return {static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec),
+          cpu_seconds_in(process_of(process)->text("stat").value_or("")), snapshot.totals.live_bytes};
 }
 
-NextStep next_step(int pid, const std::vector<Finding>& findings, const Moment& earlier,
-                   const Moment& later) {
-  constexpr double kGrowing = 64 << 10, kGrowingShare = 0.002;  // a second: bytes, of what is live
-  constexpr double kBusy = 0.1, kIdle = 0.005;                  // of a processor
-  const double seconds = std::max(later.seconds - earlier.seconds, 1e-3);
-  const double live = static_cast<double>(later.live_bytes);
-  const double growth = (live - static_cast<double>(earlier.live_bytes)) / seconds;
-  const double busy = (later.cpu_seconds - earlier.cpu_seconds) / seconds;
+NextStep next_step(int pid, const std::vector<Finding>& findings, std::span<const Moment> moments) {
+  constexpr double kBusy = 0.1, kIdle = 0.005;  // of a processor
+  const Moment &first = moments.front(), &last = moments.back();
+  const double live = static_cast<double>(last.live_bytes);
+  const double busy = (last.cpu_seconds - first.cpu_seconds) / std::max(last.seconds - first.seconds, 1e-3);
   const auto profile = [&](const char* how) { return fmt::format("tarn profile {} {}", pid, how); };
-  if (growth > std::max(kGrowing, kGrowingShare * live))
+  if (const double growth = least_growth(moments); growth > 0)
     return {profile("--growth"),
             fmt::format("what is live grows by {} a second: who asks for it", short_bytes(growth))};
   if (is_worth_a_word(findings, "leaks")) return {fmt::format("tarn leaks {}", pid), "what was lost"};
@@ -57,7 +72,7 @@ NextStep next_step(int pid, const std::vector<Finding>& findings, const Moment& 
     return {profile("--lifetimes"),
             fmt::format("it takes {:.0f} % of a processor: who allocates most, and how long that lives",
                         100 * busy)};
-  if (later.live_bytes < kMiB) return {};
+  if (last.live_bytes < kMiB) return {};
   // Of what allocates nothing, a profile learns nothing.
   if (busy < kIdle)
     return {fmt::format("tarn heap {}", pid),

@@ -2,6 +2,7 @@
 //
 // A pure function of two looks, so that tests make the evidence by hand.
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace tarn::observer {
 
 /// Figures of a process at a moment.
 struct Moment {
-  double seconds = 0;      // of any clock
+  double seconds = 0;      // of a clock that is never set
   double cpu_seconds = 0;  // that it has taken until then
   std::uint64_t live_bytes = 0;
 };
@@ -23,7 +24,8 @@ struct NextStep {
   std::string command, why;  // empty: there is little to look at
 };
 
-/// \param later of the same process, a second later or more
-NextStep next_step(int pid, const std::vector<Finding>& findings, const Moment& earlier, const Moment& later);
+/// \param moments of the same process, one after the other; two at least. It grows where it does from each to
+/// the next.
+NextStep next_step(int pid, const std::vector<Finding>& findings, std::span<const Moment> moments);
 
 }  // namespace tarn::observer

@@ -40,10 +40,11 @@ std::uint64_t SamplingWords::interval() const {
 
 std::uint64_t SamplingWords::switches() const { return number(layout_.root("watch"), "watch.generation"); }
 
-void SamplingWords::require_lifetimes() const {
-  if (!layout_.find_field("stack.second_byte_parts"))
+void SamplingWords::require(Lives lives) const {
+  if (!layout_.find_field(lives == Lives::kTemporary ? "stack.brief_samples" : "stack.second_byte_parts"))
     throw ObserveError(fmt::format("tarn {} in {} does not tell how long blocks lived: it is too old",
                                    layout_.version(), source_.program()));
+  if (interval() == 1) throw ObserveError("every block is sampled: how long they live is not told then");
 }
 
 bool SamplingWords::can_be_read() const {
@@ -91,7 +92,8 @@ void SamplingWords::read_live(Sampling& sampling, Bounds& bounds) const {
   const Field parts = layout_.field("samples.parts");
   const Field block = layout_.field("sample.block"), requested = layout_.field("sample.requested"),
               stack = layout_.field("sample.stack"), interval = layout_.field("sample.interval"),
-              pool = layout_.field("sample.pool");
+              pool = layout_.field("sample.pool"),
+              made_ns = layout_.find_field("sample.made_ns").value_or(Field{});
   const std::size_t bytes = layout_.size_of("sample");
   if (bytes == 0) return;
   const std::uint32_t count = std::min<std::uint32_t>(layout_.value("samples.part_count"), kMostSampleParts);
@@ -110,8 +112,8 @@ void SamplingWords::read_live(Sampling& sampling, Bounds& bounds) const {
         if (number_at(entry, block) == 0) continue;
         bounds.spend_bytes(sizeof(SampledBlock));
         sampling.live.push_back({number_at(entry, block), number_at(entry, requested),
-                                 number_at(entry, stack), number_at(entry, interval),
-                                 number_at(entry, pool)});
+                                 number_at(entry, stack), number_at(entry, interval), number_at(entry, pool),
+                                 number_at(entry, made_ns)});
       }
       left -= entries.size() / bytes;
       next += entries.size();

@@ -33,6 +33,13 @@ struct SampledBlock {
   std::uint64_t stack = 0;      // its number; 0: none was recorded
   std::uint64_t interval = 0;   // bytes
   std::uint64_t pool = 0;
+  std::uint64_t made_ns = 0;  // by the program's clock; 0: not told
+};
+
+/// What is asked of how long blocks lived.
+enum class Lives : std::uint8_t {
+  kTemporary,  // which lived a millisecond at most
+  kAll,
 };
 
 /// A file that addresses of stacks lie in, as it was from one stack on until another was noted there.
@@ -70,8 +77,8 @@ class SamplingWords {
   std::uint64_t interval() const;
   /// How often it was switched.
   std::uint64_t switches() const;
-  /// \throws ObserveError where the library does not tell how long blocks lived.
-  void require_lifetimes() const;
+  /// \throws ObserveError where the library does not tell that of blocks, or samples every one.
+  void require(Lives lives) const;
   /// Whether the program's memory is still there.
   bool can_be_read() const;
   /// Whether a call of the program has noticed the last switch.

@@ -73,10 +73,14 @@ Json page_data(const NamedProfile& profile) {
     called.push_back(std::min(node.function, tree.functions.size()));
     lines.push_back(node.line);
   }
-  return {{"program", profile.program()}, {"pid", profile.raw().pid},
-          {"remarks", profile.remarks()}, {"functions", std::move(functions)},
-          {"up", std::move(callers)},     {"called", std::move(called)},
-          {"lines", std::move(lines)},    {"own", own_figures(tree.nodes)}};
+  Json data = {{"program", profile.program()}, {"pid", profile.raw().pid},
+               {"remarks", profile.remarks()}, {"functions", std::move(functions)},
+               {"up", std::move(callers)},     {"called", std::move(called)},
+               {"lines", std::move(lines)},    {"own", own_figures(tree.nodes)}};
+  constexpr std::size_t kMostAreas = 8;
+  if (const LiveOverTime over_time = live_over_time(profile, kMostAreas); !over_time.seconds.empty())
+    data["over_time"] = to_json(over_time);
+  return data;
 }
 
 std::string folded(const NamedStack& stack) {
@@ -149,14 +153,15 @@ Json profile_json(const NamedProfile& profile) {
                {"stacks", Json::array()}};
   Rounding live_blocks, live_bytes, blocks, bytes, temporary_blocks, temporary_bytes;
   for (const NamedStack& stack : profile.stacks())
-    json["stacks"].push_back({{"pool", pool_json(stack.pool)},
-                              {"type", stack.type == nullptr ? Json(nullptr) : Json(*stack.type)},
-                              {"older", stack.is_older},
-                              {"live", to_json(stack.live, live_blocks, live_bytes)},
-                              {"allocated", to_json(stack.allocated, blocks, bytes)},
-                              {"temporary", to_json(stack.temporary, temporary_blocks, temporary_bytes)},
-                              {"within_second_bytes", whole(stack.second_bytes)},
-                              {"frames", to_json(stack.frames())}});
+    json["stacks"].push_back(
+        {{"pool", pool_json(stack.pool)},
+         {"type", stack.type == nullptr ? Json(nullptr) : Json(*stack.type)},
+         {"older", stack.is_older},
+         {"live", to_json(stack.live, live_blocks, live_bytes)},
+         {"allocated", to_json(stack.allocated, blocks, bytes)},
+         {"temporary", to_json(stack.temporary, temporary_blocks, temporary_bytes)},
+         {"within_second_bytes", raw.interval_bytes == 1 ? Json(nullptr) : Json(whole(stack.second_bytes))},
+         {"frames", to_json(stack.frames())}});
   constexpr std::size_t kMostSites = 50;
   if (const LiveOverTime over_time = live_over_time(profile, kMostSites); !over_time.seconds.empty())
     json["over_time"] = to_json(over_time);

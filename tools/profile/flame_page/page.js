@@ -180,6 +180,7 @@ function pointAt({ target }, use) {
   if (call ?? rest) use(Number(call ?? rest));
 }
 
+putOverTime(data.over_time);
 document.title = `${data.program} – tarn profile`;
 byId("title").textContent = `Memory of ${data.program}${data.pid ? ` (${data.pid})` : ""}`;
 byId("about").replaceChildren(...data.remarks.map((remark) => html("p", {}, remark)));

@@ -86,7 +86,7 @@ BarsOfSites bars_of(const LiveOverTime& over_time) {
   if (over_time.seconds.size() < kBars) return bars;
   for (const SiteOverTime& site : over_time.sites)
     bars[(site.place.empty() ? site.name : fmt::format("{} ({})", site.name, site.place)) + '\n' +
-         site.pool] = bars_over_time(site, kBars);
+         site.pool] = bars_over_time(site, over_time.seconds, kBars);
   return bars;
 }
 

@@ -21,12 +21,11 @@ struct Lifetimes {
     allocated += stack.allocated.bytes;
     in_millisecond += stack.temporary.bytes;
     in_second += stack.second_bytes;
-    live += stack.live.bytes;
+    live += stack.new_live_bytes;
   }
-  /// \why at most: each figure is an estimate of its own
+  /// \why bounds: each figure is an estimate of its own
   double up_to_second() const { return std::clamp(in_second - in_millisecond, 0.0, allocated); }
   double beyond_second() const { return std::max(0.0, allocated - std::max(in_second, in_millisecond)); }
-  /// \why at most: what is live may have been allocated before, in an earlier profile
   double still_live() const { return std::min(live, beyond_second()); }
 };
 

@@ -30,8 +30,13 @@ class SitesOverTime {
   }
 
   std::vector<SiteOverTime> by_most() {
-    std::ranges::stable_sort(sites_, std::greater<>(), most_of);
-    return std::move(sites_);
+    std::vector<std::pair<double, std::size_t>> order;
+    for (std::size_t i = 0; i < sites_.size(); ++i)
+      if (const double most = most_of(sites_[i]); most >= 0.5) order.emplace_back(most, i);
+    std::ranges::stable_sort(order, std::greater<>(), &std::pair<double, std::size_t>::first);
+    std::vector<SiteOverTime> sorted;
+    for (const auto& [most, i] : order) sorted.push_back(std::move(sites_[i]));
+    return sorted;
   }
 
  private:
@@ -57,15 +62,14 @@ LiveOverTime live_over_time(const NamedProfile& profile, std::size_t most_sites)
   LiveOverTime result;
   if (looks.size() < kFewestLooks) return result;
   result.sites = SitesOverTime(profile).by_most();
-  std::erase_if(result.sites, [](const SiteOverTime& site) { return most_of(site) < 0.5; });
   result.sites.resize(std::min(result.sites.size(), most_sites));
   // Also what was live at a look, and of a stack that is not in the profile any more.
   SiteOverTime others{.name = "[other sites]"}, older{.name = kOlder};
   for (std::size_t look = 0; look < looks.size(); ++look) {
-    double rest = 0;
+    double rest = looks[look].other_bytes;
     for (const auto& [stack, bytes] : looks[look].bytes) rest += bytes;
     for (const SiteOverTime& site : result.sites) rest -= site.bytes[look];
-    others.bytes.push_back(rest);
+    others.bytes.push_back(std::max(rest, 0.0));
     older.bytes.push_back(looks[look].older_bytes);
     result.seconds.push_back(looks[look].seconds);
   }
@@ -74,13 +78,18 @@ LiveOverTime live_over_time(const NamedProfile& profile, std::size_t most_sites)
   return result;
 }
 
-std::string bars_over_time(const SiteOverTime& site, std::size_t bars) {
+std::string bars_over_time(const SiteOverTime& site, const std::vector<double>& seconds, std::size_t bars) {
   constexpr std::array<const char*, 8> kBars = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   const double most = most_of(site);
   std::string text;
+  std::size_t look = 0;
+  double bytes = 0;
   for (std::size_t bar = 0; bar < bars; ++bar) {
-    // The last look of its part.
-    const double bytes = site.bytes[(bar + 1) * site.bytes.size() / bars - 1];
+    // The most that a look of this part has; of a part without a look, what was there before.
+    const double end = seconds.back() * static_cast<double>(bar + 1) / static_cast<double>(bars);
+    if (look < seconds.size() && seconds[look] <= end) bytes = 0;
+    for (; look < seconds.size() && (seconds[look] <= end || bar + 1 == bars); ++look)
+      bytes = std::max(bytes, site.bytes[look]);
     const double level = most > 0 ? bytes / most * (kBars.size() - 1) : 0;
     text += kBars[static_cast<std::size_t>(std::clamp(std::round(level), 0.0, kBars.size() - 1.0))];
   }

@@ -22,8 +22,8 @@ struct LiveOverTime {
 /// what is older than the profile, where there is some. Empty of a profile with fewer than three looks.
 LiveOverTime live_over_time(const NamedProfile& profile, std::size_t most_sites);
 
-/// A bar for each of so many parts of the time, the highest where it has the most: "▁▂▄█".
-std::string bars_over_time(const SiteOverTime& site, std::size_t bars);
+/// A bar for each of so many parts of the time, with the most it had then: "▁▂▄█". \param seconds of looks
+std::string bars_over_time(const SiteOverTime& site, const std::vector<double>& seconds, std::size_t bars);
 
 /// {"seconds": [...], "sites": [{"function", "place", "pool", "bytes": [...]}]}
 Json to_json(const LiveOverTime& over_time);

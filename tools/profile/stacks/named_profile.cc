@@ -187,6 +187,7 @@ void NamedProfile::add_stack(const ProfileStack& stack, AllocatorFrames& allocat
   named.live = {as_amount(stack.live_blocks), as_amount(stack.live_bytes),
                 as_amount(stack.live_squares, 1e31)};
   named.second_bytes = as_amount(stack.second_bytes);
+  named.new_live_bytes = as_amount(stack.new_live_bytes);
   named.temporary = amount_of_equal(stack.temporary_blocks, stack.temporary_bytes, stack.temporary_samples);
   stacks_.push_back(std::move(named));
 }

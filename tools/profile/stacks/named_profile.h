@@ -73,9 +73,10 @@ struct Calls {
 
 struct NamedStack : Amounts {
   Calls calls = {};
-  std::string pool = {};    // "" = general pool
-  bool is_older = false;    // allocated before the profile was switched on: one call without an address
-  double second_bytes = 0;  // of what was allocated, what lived a second at most
+  std::string pool = {};  // "" = general pool
+  bool is_older = false;  // allocated before the profile was switched on: one call without an address
+  // Of what was allocated, what lived a second at most, and what is live.
+  double second_bytes = 0, new_live_bytes = 0;
   const std::string* type = nullptr;  // of its objects (element_type.h); nullptr: not known
 
   /// Innermost first.

@@ -23,14 +23,16 @@ struct ProfileStack {
   // Of what was allocated, what lived a millisecond at most.
   std::uint64_t temporary_samples = 0;
   double temporary_blocks = 0, temporary_bytes = 0;
-  double second_bytes = 0;  // the same of a second
+  double second_bytes = 0;    // the same of a second
+  double new_live_bytes = 0;  // of what is live, what was allocated while the profile was on
 };
 
 /// What was live at a moment while the profile was on.
 struct LiveLook {
   double seconds = 0;                                   // since the start
   double older_bytes = 0;                               // allocated before the profile was switched on
-  std::vector<std::pair<std::uint64_t, double>> bytes;  // by the number of their stack, the lowest first
+  double other_bytes = 0;                               // of stacks with few
+  std::vector<std::pair<std::uint64_t, double>> bytes;  // by the number of their stack, the greatest first
 };
 
 /// Live blocks of one requested size.

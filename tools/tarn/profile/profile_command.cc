@@ -51,9 +51,14 @@ struct ProfileOptions {
                     : never_stops ? StopThreads::kNever
                                   : StopThreads::kIfNeeded,
             .needs_live = measure() == profile::Measure::kLive && !shows_lifetimes,
-            .needs_lifetimes = shows_temporary || shows_lifetimes,
+            .lives = lives(),
             .at_peak = at_peak,
+            .has_looks = shows_growth || as_json || !files.empty(),
             .has_early = shows_growth};
+  }
+  std::optional<observer::Lives> lives() const {
+    if (shows_lifetimes) return observer::Lives::kAll;
+    return shows_temporary ? std::optional(observer::Lives::kTemporary) : std::nullopt;
   }
   profile::NameForm names() const {
     return has_full_names ? profile::NameForm::kFull : profile::NameForm::kShort;
@@ -95,7 +100,7 @@ class Profiler {
     if (source_->kind() != observer::SourceKind::kProcess) {
       if (options_.shows_growth || options_.at_peak)
         throw UsageError("--growth and --peak are for a process that runs");
-      profile_ = named(profile_that_is_there(*source_));
+      profile_ = named(profile_that_is_there(*source_, options_.lives()));
       return report();
     }
     TakenProfiles taken = take_profiles(*source_, options_.plan(), progress_);
@@ -171,7 +176,7 @@ class Profiler {
 int profile_program(const ProfileOptions& options) {
   require_range("--for", options.seconds, 0.01, kLongestProfile);
   require_profile_files(options.files);
-  if (const SamplingPlan plan = options.plan(); plan.needs_lifetimes && plan.interval == 1)
+  if (const SamplingPlan plan = options.plan(); plan.lives && plan.interval == 1)
     throw UsageError("how long blocks live is told by samples: --interval 64 takes most blocks of that size");
   try {
     return Profiler(options).run();

@@ -31,7 +31,6 @@ namespace {
 
 struct RunOptions {
   bool prints_statistics = false;
-  std::string json_file;
   std::string conf_file;
   std::vector<std::string> settings;
   bool in_background = false;
@@ -39,7 +38,9 @@ struct RunOptions {
   RunProfileOptions profile;
   RunLimits limits;
 
-  bool wants_statistics() const { return prints_statistics || !json_file.empty() || limits.are_given(); }
+  bool wants_statistics() const {
+    return prints_statistics || profile.output.as_json || !profile.output.files.empty() || limits.are_given();
+  }
 };
 
 Environment environment_of(const RunOptions& options) {
@@ -85,14 +86,14 @@ void print_report(const std::vector<std::string>& command, const RunResult& run,
   fmt::print(stderr, "{}", text);
 }
 
-void write_json(const std::string& file, const std::vector<std::string>& command, const RunResult& run,
-                const std::optional<Json>& statistics, const std::string& obstacle,
-                const std::vector<LimitCheck>& checks) {
+std::string json_text(const std::vector<std::string>& command, const RunResult& run,
+                      const std::optional<Json>& statistics, const std::string& obstacle,
+                      const std::vector<LimitCheck>& checks) {
   Json json = statistics.value_or(Json{{"no_statistics", obstacle}});
   json["run"] = run_json(command, run);
   json["checks"] = Json::array();
   for (const LimitCheck& check : checks) json["checks"].push_back(to_json(check));
-  write_file(file, text_of(observer::document_json("tarn run", 1, TARN_VERSION_STRING, json)));
+  return text_of(observer::document_json("tarn run", 1, TARN_VERSION_STRING, json));
 }
 
 void tell_checks(const std::vector<LimitCheck>& checks, const std::vector<std::string>& command,
@@ -119,10 +120,14 @@ int run_with_statistics(const std::vector<std::string>& command, Environment env
   const std::string obstacle = statistics ? "" : why_no_statistics(run, find_program(command.front()).path);
   const std::size_t others = other_files(directory, own_file);
   const std::vector<LimitCheck> checks = checks_of(options.limits, command, statistics, obstacle);
-  if (options.prints_statistics || (!statistics && checks.empty()))
+  const ResultOutput& output = options.profile.output;
+  const std::string json = json_text(command, run, statistics, obstacle, checks);
+  if (output.as_json)
+    fmt::print(stderr, "{}", json);
+  else if (options.prints_statistics || (!statistics && checks.empty()))
     print_report(command, run, statistics, obstacle, others);
   if (!checks.empty()) tell_checks(checks, command, options.limits, others);
-  if (!options.json_file.empty()) write_json(options.json_file, command, run, statistics, obstacle, checks);
+  for (const std::string& file : output.files) write_file(file, json);
   const int status = run.ending == Ending::kSignaled ? kSignalStatus + run.code : run.code;
   return status == 0 && !all_hold(checks) ? kFailedCheckStatus : status;
 }
@@ -133,7 +138,6 @@ int run(const std::vector<std::string>& command, const RunOptions& options) {
   if (program.state != ProgramState::kFound)
     return report_not_started(command, program.state == ProgramState::kNotFound ? ENOENT : EACCES,
                               options.limits);
-  if (!options.json_file.empty()) require_writable(options.json_file);
   if (options.profile.is_wanted()) return run_with_profile(command, environment, options.profile);
   if (options.wants_statistics()) return run_with_statistics(command, environment, options);
   if (const std::string obstacle = why_not_preloadable(program.path); !obstacle.empty())
@@ -155,11 +159,12 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
                   "  tarn run --max-peak 200M -- ./test               exit status 23 if it takes more\n"
                   "  tarn run --hardened -- ./server                  stops at misuse of memory\n"
                   "  tarn run --conf tarn.conf -- ./server            with the options that tarn tune found\n"
-                  "  tarn run --set classes=lfh128 --set decay=500ms --json stats.json -- ./server\n");
+                  "  tarn run --set classes=lfh128 --set decay=500ms -o stats.json -- ./server\n");
   auto options = std::make_shared<RunOptions>();
   add_flag(command, "--stats", options->prints_statistics,
            "When it ends, print what it used and wasted, on standard error");
-  add_value(command, "--json FILE", options->json_file, "Write the same as JSON");
+  add_flag(command, "--json", options->profile.output.as_json,
+           "Print it as JSON, on standard error: the program's output is its own");
   add_value(command, "--conf FILE", options->conf_file,
             "Take the library's options from this file, as TARN_CONF_FILE does; --set wins");
   add_flag(command, "--background", options->in_background,
@@ -172,7 +177,6 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
   add_limit_options(command, options->limits);
   on_call(command, invocation, options, [&invocation](RunOptions& given) {
     require_program(invocation, "run");
-    given.profile.json_file = given.json_file;
     if ((given.prints_statistics || given.limits.are_given()) && given.profile.is_wanted())
       throw UsageError("--stats and limits count calls, which a profile does not see: choose one");
     const auto work = [&] {

@@ -77,8 +77,8 @@ bool is_over(SignalWatch& signals, double seconds) {
 class SamplingRun {
  public:
   SamplingRun(observer::Source& source, const observer::SamplingWords& words, const SamplingPlan& plan,
-              Progress& progress)
-      : source_(source), words_(words), plan_(plan), progress_(progress) {}
+              SignalWatch& signals, Progress& progress)
+      : source_(source), words_(words), plan_(plan), signals_(signals), progress_(progress) {}
 
   /// \param on nullptr: it was on before, at that interval
   TakenProfiles to_end(std::uint64_t interval, const Switched* on);
@@ -100,10 +100,11 @@ class SamplingRun {
   observer::Source& source_;
   const observer::SamplingWords& words_;
   const SamplingPlan& plan_;
+  SignalWatch& signals_;
   Progress& progress_;
   ProfileStart start_;
   FittedInterval fitted_{plan_.seconds};
-  LiveLooks looks_{plan_.seconds};
+  LiveLooks looks_;
   std::uint64_t first_interval_ = 0, interval_ = 0;
   bool has_rung_ = false, is_noticed_ = false, has_ended_ = false;
   double peak_bytes_ = 0;
@@ -115,7 +116,12 @@ TakenProfiles SamplingRun::to_end(std::uint64_t interval, const Switched* on) {
   start_.began_with_program = on == nullptr && began_with_program(source_);
   first_interval_ = interval_ = interval;
   is_noticed_ = on == nullptr;
-  if (on != nullptr) start_.sampling = sums_of(words_.read());
+  if (on != nullptr) {
+    observer::Sampling before = words_.read();
+    for (const observer::SampledBlock& sample : before.live)
+      start_.last_made_ns = std::max(start_.last_made_ns, sample.made_ns);
+    start_.sampling = sums_of(std::move(before));
+  }
   const timespec began = now();
   wait(on);
   const double seconds = seconds_since(began);
@@ -125,8 +131,8 @@ TakenProfiles SamplingRun::to_end(std::uint64_t interval, const Switched* on) {
     fmt::print(stderr,
                "tarn: no call of the program has come to the allocator meanwhile{}: nothing was sampled\n",
                plan_.stop == StopThreads::kNever ? "'s slow path, and --no-stop was given" : "");
-  looks_.take(source_, words_, seconds);
   taken_.last = read(seconds);
+  if (plan_.has_looks) looks_.take(source_, words_, seconds);
   if (peak_ && peak_bytes_ > live_bytes()) taken_.last = std::move(*peak_);
   return with_looks();
 }
@@ -140,11 +146,11 @@ TakenProfiles SamplingRun::with_looks() {
 
 void SamplingRun::wait(const Switched* on) {
   constexpr double kTick = 0.1;  // seconds
-  SignalWatch signals;
   if (plan_.stop == StopThreads::kAtOnce) ring();
   const timespec began = now();
   for (double gone = 0; gone < plan_.seconds; gone = seconds_since(began)) {
-    if (is_over(signals, std::min(kTick, plan_.seconds - gone))) return;
+    if (is_over(signals_, std::min(kTick, plan_.seconds - gone))) return;
+    gone = seconds_since(began);
     is_noticed_ = is_noticed_ || words_.is_noticed();
     if (!is_noticed_ && !has_rung_ && gone > std::min(kPatience, plan_.seconds / 10)) ring();
     tell_progress(gone);
@@ -156,7 +162,12 @@ void SamplingRun::wait(const Switched* on) {
                  "for seconds\n");
       return;
     }
-    look(gone, on);
+    try {
+      look(gone, on);
+    } catch (const observer::ObserveError&) {
+      if (words_.can_be_read()) throw;
+      return end_without_process(gone);
+    }
   }
 }
 
@@ -167,10 +178,10 @@ void SamplingRun::tell_progress(double gone) {
 }
 
 void SamplingRun::look(double gone, const Switched* on) {
-  if (looks_.is_due(gone)) looks_.take(source_, words_, gone);
   if (plan_.at_peak) look_for_peak(gone);
   if (on != nullptr && plan_.interval == 0 && fitted_.is_due(gone)) fit(gone, *on);
   if (plan_.has_early && !taken_.early && gone > plan_.seconds / 10) taken_.early = read(gone);
+  if (plan_.has_looks && looks_.is_due(gone)) looks_.take(source_, words_, gone);
 }
 
 /// Keeps the profile of the most live bytes. \why not of each that is a little more: it reads all samples
@@ -229,8 +240,9 @@ profile::HeapProfile SamplingRun::read(double seconds) {
 
 TakenProfiles take_profiles(observer::Source& source, const SamplingPlan& plan, Progress& progress) {
   const observer::SamplingWords words(source);
-  if (plan.needs_lifetimes) words.require_lifetimes();
-  SamplingRun run(source, words, plan, progress);
+  if (plan.lives) words.require(*plan.lives);
+  SignalWatch signals;
+  SamplingRun run(source, words, plan, signals, progress);
   if (const std::uint64_t interval = words.interval(); interval != 0) {
     fmt::print(stderr,
                "tarn: a profile is on already, a sample each {}: it stays on, and --interval is ignored\n",
@@ -242,9 +254,11 @@ TakenProfiles take_profiles(observer::Source& source, const SamplingPlan& plan, 
   return run.to_end(chosen, &on);
 }
 
-profile::HeapProfile profile_that_is_there(const observer::Source& source) {
+profile::HeapProfile profile_that_is_there(const observer::Source& source,
+                                           std::optional<observer::Lives> lives) {
   const observer::SamplingWords words(source);
-  const ProfileStart start{{}, began_with_program(source)};
+  if (lives) words.require(*lives);
+  const ProfileStart start{{}, began_with_program(source), 0};
   profile::HeapProfile profile = taken_profile(source, start, words.read(), words.interval(), 0);
   profile.first_interval_bytes = profile.interval_bytes;
   if (profile.stacks.empty())

@@ -22,10 +22,11 @@ struct SamplingPlan {
   double seconds = 30;
   std::uint64_t interval = 0;  // bytes; 0: one that fits, chosen as it runs
   StopThreads stop = StopThreads::kIfNeeded;
-  bool needs_live = true;  // an interval that fits has a thousand live samples
-  bool needs_lifetimes = false;
-  bool at_peak = false;    // what was live when that was most, looked at every 100 ms
-  bool has_early = false;  // also as it was after a tenth of the time
+  bool needs_live = true;                     // an interval that fits has a thousand live samples
+  std::optional<observer::Lives> lives = {};  // what is to be told of how long blocks live
+  bool at_peak = false;                       // what was live when that was most, looked at every 100 ms
+  bool has_looks = false;                     // also what was live over the time
+  bool has_early = false;                     // also as it was after a tenth of the time
 };
 
 struct TakenProfiles {
@@ -37,7 +38,9 @@ struct TakenProfiles {
 /// later: they take long, and the program need not be watched meanwhile. \throws ObserveError
 TakenProfiles take_profiles(observer::Source& source, const SamplingPlan& plan, Progress& progress);
 
-/// What a program or core file has that samples by itself. \throws ObserveError where it has no samples
-profile::HeapProfile profile_that_is_there(const observer::Source& source);
+/// What a program or core file has that samples by itself. \throws ObserveError where it has no samples, or
+/// does not tell `lives`
+profile::HeapProfile profile_that_is_there(const observer::Source& source,
+                                           std::optional<observer::Lives> lives = {});
 
 }  // namespace tarn::tool

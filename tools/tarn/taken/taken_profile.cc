@@ -135,13 +135,15 @@ profile::ProfileStack stack_since(observer::SampledStack& stack, const StacksBef
   return result;
 }
 
-void add_live(profile::ProfileStack& stack, const observer::SampledBlock& sample) {
+void add_live(profile::ProfileStack& stack, const observer::SampledBlock& sample,
+              std::uint64_t last_made_ns) {
   const double blocks = observer::blocks_of(sample);
   const double bytes = blocks * static_cast<double>(sample.requested);
   ++stack.live_samples;
   stack.live_blocks += blocks;
   stack.live_bytes += bytes;
   stack.live_squares += bytes * bytes;
+  if (sample.made_ns > last_made_ns) stack.new_live_bytes += bytes;
 }
 
 /// Of the general pool: blocks of others need not be of a size class.
@@ -167,12 +169,13 @@ struct LiveSum {
 
 /// Adds a stack's live samples to it. By size, each further size gets a stack with the same addresses.
 LiveSum add_live_of_stack(std::vector<profile::ProfileStack>& stacks,
-                          std::span<const observer::SampledBlock> samples, BySize by_size) {
+                          std::span<const observer::SampledBlock> samples, std::uint64_t last_made_ns,
+                          BySize by_size) {
   LiveSum sum;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (by_size == BySize::kYes && i != 0 && samples[i].requested != samples[i - 1].requested)
       stacks.push_back({stacks.back().addresses, stacks.back().pool, stacks.back().number});
-    add_live(stacks.back(), samples[i]);
+    add_live(stacks.back(), samples[i], last_made_ns);
     const double blocks = observer::blocks_of(samples[i]);
     sum.blocks += blocks;
     sum.bytes += blocks * static_cast<double>(samples[i].requested);
@@ -246,7 +249,7 @@ profile::HeapProfile taken_profile(const observer::Source& source, const Profile
     while (next != sampling.live.cend() && next->stack < stack.number) ++next;
     const auto first = next;
     while (next != sampling.live.cend() && next->stack == stack.number) ++next;
-    const LiveSum of_stack = add_live_of_stack(profile.stacks, {first, next}, by_size);
+    const LiveSum of_stack = add_live_of_stack(profile.stacks, {first, next}, start.last_made_ns, by_size);
     live.blocks += of_stack.blocks;
     live.bytes += of_stack.bytes;
   }

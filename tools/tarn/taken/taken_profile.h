@@ -19,6 +19,7 @@ bool began_with_program(const observer::Source& source);
 struct ProfileStart {
   observer::Sampling sampling;      // what was sampled before
   bool began_with_program = false;  // nothing is older
+  std::uint64_t last_made_ns = 0;   // when its newest sample was made, by the program's clock
 };
 
 /// Whether live blocks of one stack are told apart by their size.

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
-#include <utility>
+#include <vector>
 
 #include "commands/commands.h"
 #include "look/doctor/doctor_report.h"
@@ -26,7 +26,9 @@ namespace {
 // Pointers of so much are followed in a quarter of a second.
 constexpr std::uint64_t kQuicklySearched = std::uint64_t{256} << 20;
 constexpr double kWaitForLeaks = 0.2;  // seconds between two looks that must agree
-constexpr double kMomentToWait = 0.5;  // seconds, in which a program is seen to grow, or to be busy
+// In so many moments, so far apart, a program is seen to grow, or to be busy.
+constexpr std::size_t kMoments = 3;
+constexpr double kMomentToWait = 0.25;  // seconds
 constexpr double kLeastPause = 0.1, kLongestPause = 24 * 3600;
 
 struct DoctorOptions {
@@ -36,12 +38,8 @@ struct DoctorOptions {
   bool finds_leaks = false, leaves_leaks = false;  // neither: where it is quick
 };
 
-void print_findings(const DoctorOptions& options, const observer::Snapshot& snapshot,
-                    const std::vector<observer::Finding>& findings, const observer::NextStep& next) {
-  print_document(options.as_json
-                     ? text_of(doctor_json(snapshot, findings, next))
-                     : doctor_text(snapshot, findings, next, columns_of(STDOUT_FILENO, kWidthOfText),
-                                   colour_for(STDOUT_FILENO)));
+void print_now(const std::string& text) {
+  print_document(text);
   std::fflush(stdout);
 }
 
@@ -81,8 +79,12 @@ class Doctor {
     const auto findings =
         observer::findings_of({snapshot, residency ? &*residency : nullptr, system,
                                earlier_ ? &*earlier_ : nullptr, watched, leaks ? &*leaks : nullptr});
-    print_findings(options_, snapshot, findings,
-                   is_running ? next_after(snapshot, findings) : observer::NextStep{});
+    if (!options_.as_json)
+      print_now(doctor_text(snapshot, findings, columns_of(STDOUT_FILENO, kWidthOfText),
+                            colour_for(STDOUT_FILENO)));
+    const auto next = is_running ? next_after(findings) : observer::NextStep{};
+    print_now(options_.as_json ? text_of(doctor_json(snapshot, findings, next))
+                               : next_text(next, columns_of(STDOUT_FILENO, kWidthOfText)));
     has_bad_ = has_bad(findings);
     earlier_ = std::move(snapshot);
   }
@@ -90,21 +92,20 @@ class Doctor {
   int status() const { return has_bad_ ? 1 : 0; }
 
  private:
-  /// The first time a moment is waited for; where the program ends in it, there is no next step.
-  observer::NextStep next_after(const observer::Snapshot& snapshot,
-                                const std::vector<observer::Finding>& findings) {
-    observer::Moment now = observer::moment_of(*source_, snapshot);
-    if (!last_) {
-      last_ = now;
-      std::this_thread::sleep_for(std::chrono::duration<double>(kMomentToWait));
-      try {
+  /// The first time some moments are waited for; where the program ends meanwhile, there is no next step.
+  observer::NextStep next_after(const std::vector<observer::Finding>& findings) {
+    try {
+      for (int i = 0; moments_.size() < kMoments; ++i) {
+        if (i != 0) std::this_thread::sleep_for(std::chrono::duration<double>(kMomentToWait));
         source_->refresh();
-        now = observer::moment_of(*source_, observer::read_snapshot(*source_));
-      } catch (const observer::ObserveError&) {
-        return {};
+        moments_.push_back(observer::moment_of(*source_, observer::read_snapshot(*source_)));
       }
+      const auto next = observer::next_step(source_->pid(), findings, moments_);
+      moments_.erase(moments_.begin());
+      return next;
+    } catch (const observer::ObserveError&) {
+      return {};
     }
-    return observer::next_step(snapshot.pid, findings, *std::exchange(last_, now), now);
   }
 
   bool looks_for_leaks(const observer::Snapshot& snapshot) const {
@@ -115,7 +116,7 @@ class Doctor {
   const DoctorOptions& options_;
   std::unique_ptr<observer::Source> source_;
   std::optional<observer::Snapshot> earlier_;
-  std::optional<observer::Moment> last_;
+  std::vector<observer::Moment> moments_;
   bool has_bad_ = false;
 };
 

@@ -58,15 +58,18 @@ bool looked_for_leaks(const std::vector<Finding>& findings) {
 }  // namespace
 
 std::string doctor_text(const observer::Snapshot& snapshot, const std::vector<Finding>& findings,
-                        const observer::NextStep& next, std::size_t width, Colour colour) {
+                        std::size_t width, Colour colour) {
   std::string text = fmt::format("{} {}, tarn {}: {} bad, {} to note, {} fine{}\n", snapshot.program,
                                  snapshot.pid, snapshot.library_version, count_of(findings, Severity::kBad),
                                  count_of(findings, Severity::kNote), count_of(findings, Severity::kOk),
                                  looked_for_leaks(findings) ? "" : "; not looked for: leaks (--leaks)");
   for (const Finding& finding : findings) text += text_of_finding(finding, width, colour);
-  if (!next.command.empty())
-    text += hanging("next:", fmt::format("`{}` ({})", next.command, next.why), 6, width);
   return text;
+}
+
+std::string next_text(const observer::NextStep& next, std::size_t width) {
+  if (next.command.empty()) return "";
+  return hanging("next:", fmt::format("`{}` ({})", next.command, next.why), 6, width);
 }
 
 Json doctor_json(const observer::Snapshot& snapshot, const std::vector<Finding>& findings,

@@ -11,7 +11,9 @@
 namespace tarn::tool {
 
 std::string doctor_text(const observer::Snapshot& snapshot, const std::vector<observer::Finding>& findings,
-                        const observer::NextStep& next, std::size_t width, Colour colour);
+                        std::size_t width, Colour colour);
+/// "" where there is none.
+std::string next_text(const observer::NextStep& next, std::size_t width);
 
 Json doctor_json(const observer::Snapshot& snapshot, const std::vector<observer::Finding>& findings,
                  const observer::NextStep& next);

@@ -70,7 +70,7 @@ profile::Suppressions suppressions_of(const RunProfileOptions& options) {
 /// A document tells of all stacks, a search for leaks of those that leaked.
 profile::HeapProfile profile_at_end(const observer::Source& source, const observer::SamplingWords& words,
                                     observer::Sampling& sampling, const RunProfileOptions& options) {
-  if (options.finds_leaks && options.files.empty())
+  if (options.finds_leaks && options.profile_files().empty())
     words.read_stacks_of_live(sampling);
   else
     words.read_stacks(sampling);
@@ -94,7 +94,7 @@ AtEnd read_at_end(observer::Source& source, const TracedProcess& process,
   end.profile = std::make_unique<profile::NamedProfile>(profile_at_end(source, words, sampling, options),
                                                         symbol_places(source));
   if (options.finds_leaks) end.leaks = profile::leaks_at_end(*end.profile, suppressions_of(options));
-  if (options.finds_leaks && options.files.empty()) end.profile.reset();
+  if (options.finds_leaks && options.profile_files().empty()) end.profile.reset();
   return end;
 }
 
@@ -169,15 +169,20 @@ profile::Json leaks_json(const AllAtEnd& all) {
 
 // \returns whether a run is to fail: there are leaks, or nobody looked whether there are.
 bool tell_leaks(const AllAtEnd& all, const RunProfileOptions& options) {
-  if (!options.json_file.empty()) write_file(options.json_file, profile::text_of(leaks_json(all)));
-  if (all.seen.size() == 1)
+  const std::string json = profile::text_of(leaks_json(all));
+  for (const std::string& file : options.output.files)
+    if (form_of_file(file) == ProfileForm::kJson) write_file(file, json);
+  if (options.output.as_json)
+    fmt::print(stderr, "{}", json);
+  else if (all.seen.size() == 1)
     fmt::print(stderr, "{}", leaks_text(all.seen.front()));
   else
     tell_leaks_of_several(all.seen);
   return !all.run.unseen.empty() || std::any_of(all.seen.begin(), all.seen.end(), has_leaks);
 }
 
-void tell_profile(const profile::NamedProfile& profile) {
+void tell_profile(const profile::NamedProfile& profile, const RunProfileOptions& options) {
+  if (options.output.as_json) return fmt::print(stderr, "{}", profile::text_of(profile_json(profile)));
   fmt::print(stderr, "{}",
              top_sites_text(profile, {.measure = profile::Measure::kAllocated,
                                       .columns = columns_of(STDERR_FILENO, kWidthOfText)}));
@@ -201,6 +206,13 @@ std::unique_ptr<profile::NamedProfile> joined_profile(std::vector<AtEnd>& seen) 
 
 }  // namespace
 
+std::vector<std::string> RunProfileOptions::profile_files() const {
+  std::vector<std::string> files = output.files;
+  if (finds_leaks)
+    std::erase_if(files, [](const std::string& file) { return form_of_file(file) == ProfileForm::kJson; });
+  return files;
+}
+
 void add_profile_options(CLI::App& command, RunProfileOptions& options) {
   add_value(command, "--profile [BYTES]", options.interval,
             "When it ends, tell who allocated, from a sample each so many bytes (64K)")
@@ -212,8 +224,9 @@ void add_profile_options(CLI::App& command, RunProfileOptions& options) {
            "With --leaks: all blocks that are live at the end are leaks");
   add_values(command, "--suppressions FILE", options.suppression_files,
              "With --leaks: leaks that are known, as LeakSanitizer reads them; repeatable");
-  add_values(command, "-o,--output FILE", options.files,
-             "With --profile or --leaks: a file, whose ending says how: " + profile_forms_in_words());
+  add_values(command, "-o,--output FILE", options.output.files,
+             "Write a file: statistics (.json); with --profile or --leaks, as its ending says: " +
+                 profile_forms_in_words() + "; repeatable");
 }
 
 void check(const RunProfileOptions& options) {
@@ -222,7 +235,10 @@ void check(const RunProfileOptions& options) {
   if (!options.interval.empty()) static_cast<void>(sample_interval(options.interval));
   if (!options.finds_leaks && (options.reports_reachable || !options.suppression_files.empty()))
     throw UsageError("--reachable and --suppressions are for --leaks");
-  require_profile_files(options.files);
+  if (options.is_wanted())
+    require_profile_files(options.output.files);
+  else
+    options.output.check({".json"}, [](const std::string& file) { require_writable(file); });
   try {
     static_cast<void>(suppressions_of(options));
   } catch (const profile::ListError& error) {
@@ -240,13 +256,13 @@ int run_with_profile(const std::vector<std::string>& command, Environment enviro
                        });
   const std::unique_ptr<profile::NamedProfile> profile = joined_profile(all.seen);
   if (profile != nullptr)
-    write_profile_files(*profile, options.files,
+    write_profile_files(*profile, options.profile_files(),
                         options.finds_leaks ? profile::Measure::kLive : profile::Measure::kAllocated);
   bool fails = false;
   if (options.finds_leaks)
     fails = tell_leaks(all, options);
   else if (profile != nullptr)
-    tell_profile(*profile);
+    tell_profile(*profile, options);
   else
     fmt::print(stderr, "tarn: no profile\n");
   tell_unseen(all.run);

@@ -4,18 +4,20 @@
 #include <vector>
 
 #include "commands/commands.h"
+#include "commands/result_output.h"
 #include "system/files/environment.h"
 
 namespace tarn::tool {
 
 struct RunProfileOptions {
   std::string interval;  // "" where no profile is asked for
-  std::vector<std::string> files;
+  ResultOutput output;   // without a profile and leaks: of statistics
   bool finds_leaks = false;
   bool reports_reachable = false;  // leaks: all that is live, also what something points to
   std::vector<std::string> suppression_files;
-  std::string json_file;
 
+  /// Those that have a profile: of leaks, JSON is their report.
+  std::vector<std::string> profile_files() const;
   bool is_wanted() const { return !interval.empty() || finds_leaks; }
 };
 
