@@ -14,7 +14,9 @@
 // The program's malloc must be tarn's: link tarn::malloc, or preload libtarn.so; else the test fails. Where a
 // checker has malloc (AddressSanitizer, ThreadSanitizer, Valgrind), nothing is checked.
 //
-// The block is the body of a `for`: a `break` or `continue` in it ends the block, not a loop around it.
+// The block is the body of a `for`: a `break` or `continue` in it ends the block, not a loop around it. The
+// compiler takes it for one that may be passed over: where a function's only `return` is in it, -Wreturn-type
+// warns.
 //
 // Threads: any, each with its own scopes, which end where they began; scopes may be nested. Cost: within a
 // scope each call of its thread takes the slow path; none elsewhere.
@@ -41,11 +43,11 @@ struct ScopedCalls {
 enum class Counting : unsigned char {
   kOn,
   kOff,        // a checker has malloc
-  kImpossible  // malloc is not tarn's
+  kImpossible  // malloc is not tarn's, or the thread has no heap
 };
 
 TARN_API Counting begin_counting(ScopedCalls& calls) noexcept;
-/// Stops the process in another thread than the one that began.
+/// Stops the process in another thread than the one that began, and where it has ended before.
 TARN_API void end_counting(ScopedCalls& calls) noexcept;
 
 class TestScope {
@@ -104,16 +106,17 @@ class TestScope {
 #endif
 #define TARN_JOIN_2_(a, b) a##b
 #define TARN_JOIN_(a, b) TARN_JOIN_2_(a, b)
-// Each has a name of its own, so that none hides another.
-#define TARN_TEST_SCOPE_(name, most_allocations, peak_below)                            \
-  for (::tarn::detail::TestScope name(most_allocations, peak_below,                     \
-                                      [](const char* text) { TARN_FAIL_TEST_(text); }); \
+// No name hides another of the program's, or of a block around it.
+#define TARN_TEST_SCOPE_(name, most_allocations, peak_below)                                              \
+  for (::tarn::detail::TestScope name(most_allocations, peak_below,                                       \
+                                      [](const char* tarn_message_) { TARN_FAIL_TEST_(tarn_message_); }); \
        name.runs_once();)
 
 /// The test fails if the statement or block behind it allocates.
-#define TARN_EXPECT_NO_ALLOCATION TARN_TEST_SCOPE_(TARN_JOIN_(tarn_scope_, __COUNTER__), 0, ~std::size_t{0})
+#define TARN_EXPECT_NO_ALLOCATION \
+  TARN_TEST_SCOPE_(TARN_JOIN_(tarn_no_allocation_, __LINE__), 0, ~std::size_t{0})
 /// The test fails if what the thread has live rises by so many bytes or more in the block behind it: its
 /// blocks, as the library rounds them, less those that it frees meanwhile. One above 256 KiB may be a freed
 /// one of half as much again.
 #define TARN_EXPECT_PEAK_BELOW(bytes) \
-  TARN_TEST_SCOPE_(TARN_JOIN_(tarn_scope_, __COUNTER__), ~std::size_t{0}, bytes)
+  TARN_TEST_SCOPE_(TARN_JOIN_(tarn_peak_, __LINE__), ~std::size_t{0}, static_cast<std::size_t>(bytes))

@@ -150,7 +150,7 @@ void* allocate_in_class(ThreadHeap* heap, SizeClass size_class, std::size_t size
   if (block == nullptr && owners.adopt_from_any(owner_for(heap, size_class), size_class)) [[unlikely]]
     block = take();
   if (block == nullptr) return out_of_memory();
-  if (has_blocks(size_class))
+  if (thread_limits.count_calls && has_blocks(size_class)) [[unlikely]]
     count_call(heap, [=](ThreadCallCounts& calls) { count_allocation(calls, size_class, size); });
   return block;
 }

@@ -3,6 +3,7 @@
 #include "general/options/block_source.h"
 #include "general/options/setup.h"
 #include "general/pools/system_blocks.h"
+#include "os/checker.h"
 #include "os/fatal.h"
 #include "tarn/testing.h"
 
@@ -34,9 +35,9 @@ using namespace internal;
 
 Counting begin_counting(ScopedCalls& calls) noexcept {
   set_up_once();
-  if (takes_blocks_from_malloc()) return Counting::kOff;
   ThreadHeap* const heap = recorded_heap();
-  if (heap == nullptr || !malloc_is_ours()) return Counting::kImpossible;
+  if (heap == nullptr || !malloc_is_ours() || takes_blocks_from_malloc())
+    return os::checked_blocks() != os::CheckedBlocks::kNone ? Counting::kOff : Counting::kImpossible;
   calls.thread = heap;
   calls.outer = heap->scoped_calls;
   heap->scoped_calls = &calls;
@@ -47,9 +48,10 @@ Counting begin_counting(ScopedCalls& calls) noexcept {
 void end_counting(ScopedCalls& calls) noexcept {
   if (calls.thread == nullptr) return;
   ThreadHeap* const heap = this_heap();
-  if (heap != calls.thread) os::fatal("end of a test's scope by another thread than its own", &calls);
-  ScopedCalls** link = &heap->scoped_calls;
-  while (*link != &calls) link = &(*link)->outer;
+  ScopedCalls* none = nullptr;
+  ScopedCalls** link = heap == calls.thread ? &heap->scoped_calls : &none;
+  while (*link != nullptr && *link != &calls) link = &(*link)->outer;
+  if (*link == nullptr) os::fatal("end of a test's scope by another thread than its own", &calls);
   *link = calls.outer;
   note_scopes(*heap);
 }

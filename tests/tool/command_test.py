@@ -241,6 +241,8 @@ class RunLimits(CommandTest):
         program = ("env", "-i", "true")
         self.assert_one_line(self.limited("--max-peak", "1G", program=program), 23,
                              "--max-peak: not checked: no statistics: the program ended by _exit")
+        pipe = ("sh", "-c", 'mkfifo "$TARN_STATS_FILE.$$"; exec env -i true')
+        self.assertEqual(self.limited("--max-peak", "1G", program=pipe).returncode, 23)
         killed = self.limited("--max-peak", "1G", program=("sh", "-c", "kill -KILL $$"))
         self.assert_one_line(killed, 128 + signal.SIGKILL, "not checked: no statistics: a signal")
 

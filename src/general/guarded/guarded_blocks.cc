@@ -225,10 +225,13 @@ namespace {
 
 }  // namespace
 
+bool GuardedBlocks::is_block(const void* pointer) const {
+  const GuardedSlot& slot = slot_of(pointer);
+  return slot.state.load(std::memory_order_acquire) == SlotState::kLive && pointer == block_of(slot);
+}
+
 std::size_t GuardedBlocks::usable_bytes(const void* block) {
-  const GuardedSlot& slot = slot_of(block);
-  if (slot.state.load(std::memory_order_acquire) == SlotState::kLive && block == block_of(slot))
-    return slot.bytes;
+  if (is_block(block)) return bytes_of_block(block);
   note_misuse("use of a pointer that is no block", block);
   os::fatal("use of a block that is not whole", block);
 }

@@ -81,6 +81,8 @@ class GuardedBlocks {
   /// Looks at what lies about live blocks, which may never be freed.
   void check_at_exit() const;
 
+  /// Whether a live block begins there. \pre owns()
+  bool is_block(const void* pointer) const;
   /// Of the last block that the slot of an address had.
   std::size_t bytes_of_block(const void* pointer) const;
   /// What a fault at an address was. \pre owns()

@@ -239,7 +239,8 @@ bool is_of_general_pool(const void* block) {
 }
 
 std::size_t bytes_in_general_pool(const void* address) {
-  if (guarded_blocks.owns(address)) return guarded_blocks.bytes_of_block(address);
+  if (guarded_blocks.owns(address))
+    return guarded_blocks.is_block(address) ? guarded_blocks.bytes_of_block(address) : 0;
   const Span* const span = page_map.find(address);
   if (span == nullptr) return 0;
   if (span->kind == SpanKind::kLarge) return span->start == address ? span->bytes() : 0;

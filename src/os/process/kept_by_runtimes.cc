@@ -3,18 +3,23 @@
 #include <link.h>
 #include <stdio.h>
 
-#include <cstdint>
+#include <cstring>
 
 #include "base/units.h"
 
-namespace __gnu_cxx {
-[[gnu::weak]] void __freeres();  // of libstdc++, where the process has it
-}
+// Where FILE is known: glibc from 2.28 on.
+#if defined(__GLIBC_PREREQ)
+#if __GLIBC_PREREQ(2, 28)
+#define TARN_KNOWS_STREAMS
+#endif
+#endif
 
+#if defined(TARN_KNOWS_STREAMS)
 // What stdin, stdout and stderr are at first; a program may assign others to these.
 extern "C" {
 [[gnu::weak]] extern FILE _IO_2_1_stdin_, _IO_2_1_stdout_, _IO_2_1_stderr_;
 }
+#endif
 
 namespace tarn::internal::os {
 namespace {
@@ -26,6 +31,7 @@ struct Visitor {
   void operator()(const void* word) const { visit(word, context); }
 };
 
+#if defined(TARN_KNOWS_STREAMS)
 constexpr int kUserBuffer = 1;         // of FILE's flags: setvbuf() has given the buffer
 constexpr unsigned kWideBufferAt = 6;  // of the pointers that a wide stream's data begin with
 // Source of both: libio of glibc, libio.h.
@@ -41,10 +47,9 @@ void visit_stream_buffers(Visitor visit) {
   for (const FILE* const stream : streams)
     if (stream != nullptr) visit_buffers(*stream, visit);
 }
-
-bool is_in(const ElfW(Phdr) & part, const dl_phdr_info& file, std::uintptr_t address) {
-  return part.p_type == PT_LOAD && address - file.dlpi_addr - part.p_vaddr < part.p_memsz;
-}
+#else
+void visit_stream_buffers(Visitor) {}
+#endif
 
 void visit_words(const ElfW(Phdr) & part, const dl_phdr_info& file, Visitor visit) {
   const auto* const words =
@@ -52,13 +57,16 @@ void visit_words(const ElfW(Phdr) & part, const dl_phdr_info& file, Visitor visi
   for (std::size_t i = 0; i + 1 < part.p_memsz / sizeof(void*); ++i) visit(words[i]);
 }
 
+bool is_libstdcxx(const char* path) {
+  if (path == nullptr) return false;
+  const char* const slash = std::strrchr(path, '/');
+  constexpr char kName[] = "libstdc++.so";
+  return std::strncmp(slash != nullptr ? slash + 1 : path, kName, sizeof kName - 1) == 0;
+}
+
 // Where libstdc++ is linked into the program, its data lie among those of the program: these are not read.
 int visit_if_libstdcxx(dl_phdr_info* file, std::size_t, void* visitor) {
-  if (file->dlpi_name == nullptr || file->dlpi_name[0] == '\0') return 0;
-  bool is_libstdcxx = false;
-  for (int i = 0; i < file->dlpi_phnum; ++i)
-    is_libstdcxx |= is_in(file->dlpi_phdr[i], *file, reinterpret_cast<std::uintptr_t>(&__gnu_cxx::__freeres));
-  if (!is_libstdcxx) return 0;
+  if (!is_libstdcxx(file->dlpi_name)) return 0;
   for (int i = 0; i < file->dlpi_phnum; ++i)
     if (const ElfW(Phdr)& part = file->dlpi_phdr[i]; part.p_type == PT_LOAD && (part.p_flags & PF_W) != 0)
       visit_words(part, *file, *static_cast<Visitor*>(visitor));
@@ -70,7 +78,7 @@ int visit_if_libstdcxx(dl_phdr_info* file, std::size_t, void* visitor) {
 void visit_kept_by_runtimes(void (*visit)(const void* word, void* context), void* context) {
   Visitor visitor{visit, context};
   visit_stream_buffers(visitor);
-  if (&__gnu_cxx::__freeres != nullptr) dl_iterate_phdr(visit_if_libstdcxx, &visitor);
+  dl_iterate_phdr(visit_if_libstdcxx, &visitor);
 }
 
 }  // namespace tarn::internal::os

@@ -1,5 +1,5 @@
-// What the runtimes of C and C++ allocate for themselves and keep to the end of the process: libstdc++'s
-// spare memory for exceptions, the buffers of the standard streams. No program can free it.
+// What the runtimes of C and C++ allocate for themselves and keep to the end of the process:
+// libstdc++.so's spare memory for exceptions, the buffers of the standard streams. No program can free it.
 //
 // The runtimes' own data are read, and nothing is called or changed: a program may have closed a stream, or
 // have another in its place.

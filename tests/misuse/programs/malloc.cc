@@ -169,6 +169,24 @@ MISUSE(end_of_a_test_in_another_thread) {
   std::thread([] { tarn::detail::end_counting(calls); }).join();
 }
 
+// A scope of a test ends twice: within another one, and when none is left.
+MISUSE(second_end_of_a_test) {
+  static tarn::detail::ScopedCalls around, calls;
+  must_die_with("end of a test's scope by another thread than its own", &calls);
+  tarn::detail::begin_counting(around);
+  tarn::detail::begin_counting(calls);
+  tarn::detail::end_counting(calls);
+  tarn::detail::end_counting(calls);
+}
+
+MISUSE(second_end_of_a_lone_test) {
+  static tarn::detail::ScopedCalls calls;
+  must_die_with("end of a test's scope by another thread than its own", &calls);
+  tarn::detail::begin_counting(calls);
+  tarn::detail::end_counting(calls);
+  tarn::detail::end_counting(calls);
+}
+
 // realloc of what is no block.
 MISUSE(realloc_garbage) {
   char local[64] = "on the stack";

@@ -113,8 +113,9 @@ void add_limit_options(CLI::App& command, RunLimits& limits) {
             "them (RSS is not checked: it differs from run to run)")
       .as_size();
   add_value(command, "--max-live-at-exit BYTES", limits.live_at_exit_bytes,
-            "Exit status 23 if more are live at the end, after all destructors; libstdc++'s spare memory for "
-            "exceptions and the buffers of stdin, stdout and stderr do not count")
+            "Exit status 23 if more are live at the end, after all destructors; libstdc++.so's spare memory "
+            "for exceptions and the buffers of stdin, stdout and stderr do not count (one linked into the "
+            "program is not looked at)")
       .as_size();
   add_value(command, "--max-allocations N", limits.allocations,
             "Exit status 23 if it allocates more often; a realloc counts where the block moves")

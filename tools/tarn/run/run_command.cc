@@ -96,13 +96,18 @@ std::string json_text(const std::vector<std::string>& command, const RunResult& 
   return text_of(observer::document_json("tarn run", 1, TARN_VERSION_STRING, json));
 }
 
-void tell_checks(const std::vector<LimitCheck>& checks, const std::vector<std::string>& command,
-                 const RunLimits& limits, std::size_t others) {
+void tell_checks(const std::vector<LimitCheck>& checks, std::size_t others) {
   fmt::print(stderr, "{}", failures_text(checks));
   if (others > 0)
     fmt::print(stderr, "tarn: the limits are not for the {} more process{} that it started\n", others,
                others == 1 ? "" : "es");
-  write_files(limits, checks, command);
+}
+
+/// A program may put anything in the file's place, such as a pipe, which would keep the reader waiting.
+std::optional<Json> statistics_in(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return std::nullopt;
+  return parse_statistics(read_file(file).value_or(""));
 }
 
 int run_with_statistics(const std::vector<std::string>& command, Environment environment,
@@ -116,7 +121,7 @@ int run_with_statistics(const std::vector<std::string>& command, Environment env
       {.command = command, .environment = environment.entries(), .streams = Streams::kInherited}, signals);
   if (run.ending == Ending::kNotStarted) return report_not_started(command, run.code, options.limits);
   const std::filesystem::path own_file = fmt::format("{}.{}", file_prefix, run.pid);
-  const std::optional<Json> statistics = parse_statistics(read_file(own_file).value_or(""));
+  const std::optional<Json> statistics = statistics_in(own_file);
   const std::string obstacle = statistics ? "" : why_no_statistics(run, find_program(command.front()).path);
   const std::size_t others = other_files(directory, own_file);
   const std::vector<LimitCheck> checks = checks_of(options.limits, command, statistics, obstacle);
@@ -126,8 +131,9 @@ int run_with_statistics(const std::vector<std::string>& command, Environment env
     fmt::print(stderr, "{}", json);
   else if (options.prints_statistics || (!statistics && checks.empty()))
     print_report(command, run, statistics, obstacle, others);
-  if (!checks.empty()) tell_checks(checks, command, options.limits, others);
+  if (!checks.empty()) tell_checks(checks, others);
   for (const std::string& file : output.files) write_file(file, json);
+  write_files(options.limits, checks, command);
   const int status = run.ending == Ending::kSignaled ? kSignalStatus + run.code : run.code;
   return status == 0 && !all_hold(checks) ? kFailedCheckStatus : status;
 }

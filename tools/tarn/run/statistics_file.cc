@@ -171,7 +171,7 @@ std::optional<Json> parse_statistics(const std::string& text) {
 
 std::optional<std::size_t> figure_in(const Json& statistics, const char* group, const char* key) {
   const Json& figure = member(member(statistics, group), key);
-  return figure.is_number() ? std::optional(figure.get<std::size_t>()) : std::nullopt;
+  return figure.is_number_unsigned() ? std::optional(figure.get<std::size_t>()) : std::nullopt;
 }
 
 Table waste_table(const Json& statistics, std::size_t most) {
@@ -252,7 +252,8 @@ std::string why_no_statistics(const RunResult& run, const std::string& program_p
   const std::string obstacle = why_not_preloadable(program_path);
   if (!obstacle.empty()) return obstacle;
   if (run.ending == Ending::kSignaled) return "a signal ended the program before it could write them";
-  return "the program ended by _exit, changed its user or environment, or did not load the library";
+  return "the program ended by _exit or quick_exit, changed its user or environment, or did not load the "
+         "library";
 }
 
 }  // namespace tarn::tool

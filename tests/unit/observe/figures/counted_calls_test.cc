@@ -1,6 +1,7 @@
 // With count_calls every call and every requested byte is counted.
 #include <pthread.h>
 
+#include "base/units.h"
 #include "observe/figures/stats.h"
 #include "support/prelude.h"
 #include "support/sizes.h"
@@ -75,7 +76,7 @@ TEST(CountedCalls, AThreadMayFreeBeforeItAllocates) {
 }
 
 TEST(CountedCalls, ALargeBlockThatGrowsIsOneBlock) {
-  void* const block = tarn::allocate(4 * kMiB);
+  void* const block = tarn::allocate(4 * kMiB, kChunkBytes);
   const Totals before = totals();
   const std::size_t live = counted_live.bytes;
   counted_live.peak_bytes = live;
@@ -87,7 +88,7 @@ TEST(CountedCalls, ALargeBlockThatGrowsIsOneBlock) {
 }
 
 TEST(CountedCalls, AMoveOfPagesIsAnAllocation) {
-  void* const block = tarn::allocate(8 * kMiB);
+  void* const block = tarn::allocate(8 * kMiB, kChunkBytes);  // pages move by whole chunks
   const Totals before = totals();
   void* const moved = tarn::reallocate(block, std::size_t{1} << 30);
   ASSERT_NE(moved, block);
