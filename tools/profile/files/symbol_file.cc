@@ -13,8 +13,7 @@
 namespace tarn::profile {
 namespace {
 
-// DWARF may be forged: depths and lengths have limits.
-constexpr int kDeepestScope = 64;
+// DWARF may be forged: lengths have limits.
 constexpr std::size_t kMostRanges = std::size_t{1} << 24;
 
 /// Calls visit(child) for each child; a visit that returns false ends it.
@@ -35,19 +34,6 @@ bool holds_functions(int tag) {
 bool is_scope(int tag) {
   return tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block || tag == DW_TAG_try_block ||
          tag == DW_TAG_catch_block;
-}
-
-std::optional<std::string> text_of(Dwarf_Die& die, unsigned name) {
-  Dwarf_Attribute attribute;
-  if (dwarf_attr_integrate(&die, name, &attribute) == nullptr) return std::nullopt;
-  const char* const text = dwarf_formstring(&attribute);
-  return text == nullptr ? std::nullopt : std::optional<std::string>(text);
-}
-
-std::string function_of(Dwarf_Die& die) {
-  for (const unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name})
-    if (const std::optional<std::string> text = text_of(die, name)) return name_in_words(*text);
-  return {};
 }
 
 void set_line(Dwarf_Die& unit, std::uint64_t address, Frame& frame) {
@@ -122,13 +108,13 @@ std::uint64_t place_of(Dwarf_Die& die) {
 }
 
 /// The function that was inlined or called there.
-std::string function_used_by(Dwarf_Die& die) {
-  if (dwarf_tag(&die) == DW_TAG_inlined_subroutine) return function_of(die);
+std::string function_used_by(Dwarf_Die& die, ScopedNames& names) {
+  if (dwarf_tag(&die) == DW_TAG_inlined_subroutine) return names.function_of(die);
   Dwarf_Attribute attribute;
   Dwarf_Die origin;
   for (const unsigned name : {DW_AT_call_origin, DW_AT_abstract_origin})
     if (dwarf_attr(&die, name, &attribute) != nullptr && dwarf_formref_die(&attribute, &origin) != nullptr)
-      return function_of(origin);
+      return names.function_of(origin);
   return {};
 }
 
@@ -223,7 +209,7 @@ std::string DebugFrames::class_made_behind(Dwarf_Die scope, std::uint64_t addres
       const std::uint64_t behind = place_of(child) - address - 1;
       if (behind >= nearest) return true;
       if (tag == DW_TAG_inlined_subroutine && number_of(child, DW_AT_call_line) != line) return true;
-      if (std::string found = class_constructed_by(function_used_by(child)); !found.empty()) {
+      if (std::string found = class_constructed_by(function_used_by(child, names_)); !found.empty()) {
         made = std::move(found);
         nearest = behind;
       }
@@ -246,7 +232,7 @@ std::vector<Frame> DebugFrames::frames_at(std::uint64_t address) {
   std::vector<Dwarf_Die> around = functions_around(function->die, address);
   for (auto die = around.rbegin(); die != around.rend(); ++die) {
     place.is_inlined = dwarf_tag(&*die) == DW_TAG_inlined_subroutine;
-    place.function = function_of(*die);
+    place.function = names_.function_of(*die);
     frames.push_back(place);
     place = Frame{};
     if (frames.back().is_inlined) set_call_site(full, *die, place);

@@ -18,6 +18,7 @@
 #include "profile/files/dwo_package.h"
 #include "profile/files/elf_functions.h"
 #include "profile/files/frame.h"
+#include "profile/files/scoped_names.h"
 
 namespace tarn::profile {
 
@@ -40,7 +41,7 @@ class DebugFrames {
  private:
   /// The class whose constructor begins in the same line, and in some instructions, behind the call at an
   /// address in the innermost function there: what a `new` makes, which has no name of its own. "": none does
-  static std::string class_made_behind(Dwarf_Die scope, std::uint64_t address, unsigned line);
+  std::string class_made_behind(Dwarf_Die scope, std::uint64_t address, unsigned line);
 
   struct DieRange {
     std::uint64_t start, end;
@@ -60,6 +61,7 @@ class DebugFrames {
   FullUnits full_units_;  // by the unit that has the lines; without an address: not found yet
   std::unique_ptr<DwoPackage> package_;
   std::unordered_map<const void*, Ranges> functions_;  // by unit
+  ScopedNames names_;
 };
 
 class SymbolFile {

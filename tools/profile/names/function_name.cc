@@ -228,7 +228,8 @@ std::string simple_type_in(std::string_view type, int depth) {
 
 std::string simple_type(std::string_view type) {
   std::string all(type);
-  for (const std::string_view version : {"__cxx11::", "__1::"}) replace_all(all, version, "");
+  for (const std::string_view unsaid : {"__cxx11::", "__1::", "(anonymous namespace)::"})
+    replace_all(all, unsaid, "");
   std::string text = simple_type_in(all, 0);
   replace_all(text, "std::basic_string<char>", "std::string");
   replace_all(text, "std::basic_string_view<char>", "std::string_view");
