@@ -24,6 +24,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #if STEP >= 3
@@ -84,10 +85,10 @@ static Packet packet_of(std::string_view text) {
 #endif
 
 struct Session {
+  explicit Session(int descriptor) : socket(descriptor), name("player " + std::to_string(descriptor)) {}
   int socket;
-  std::string name;
-  std::string input = {};
-  Outbox outbox = {};
+  std::string name, input;
+  Outbox outbox;
 };
 struct Said {
   std::string name, text;
@@ -100,13 +101,11 @@ static Room rooms[128];
 static Room& room_of(const Session& session) { return rooms[session.socket % 128]; }
 
 #if STEP < 3
-static Session* make_session(int socket) { return new Session{socket, "player " + std::to_string(socket)}; }
+static Session* make_session(int socket) { return new Session(socket); }
 static void end_session(Session* session) { delete session; }
 #else
 static tarn::ObjectPool<Session> sessions("sessions");
-static Session* make_session(int socket) {
-  return sessions.create(socket, "player " + std::to_string(socket));
-}
+static Session* make_session(int socket) { return sessions.create(socket); }
 static void end_session(Session* session) { sessions.destroy(session); }
 #endif
 
@@ -128,19 +127,23 @@ static bool put(std::string_view key, std::string_view text) try {
 }
 #endif
 
+static std::pair<std::string_view, std::string_view> at_space(std::string_view text) {
+  const auto end = std::min(text.find(' '), text.size());
+  return {text.substr(0, end), text.substr(std::min(end + 1, text.size()))};
+}
+
 static void answer(Session& session, std::string_view line, std::string& answers) {
-  const auto space = std::min(line.find(' '), line.size());
-  const std::string_view verb = line.substr(0, space), rest = line.substr(std::min(space + 1, line.size()));
-  const auto end = std::min(rest.find(' '), rest.size());
+  const auto [verb, rest] = at_space(line);
   if (verb == "say") {
     room_of(session).said.push_back({session.name, std::string(rest)});
     answers += "= said\n";
   } else if (verb == "put") {
-    answers += put(rest.substr(0, end), rest.substr(end)) ? "= kept\n" : "= full\n";
+    const auto [key, text] = at_space(rest);
+    answers += put(key, text) ? "= kept\n" : "= full\n";
   } else {
     const auto note = notes.find(rest);
-    ((answers += "= ") += note == notes.end() ? std::string_view("none") : std::string_view(note->second)) +=
-        "\n";
+    const std::string_view text = note == notes.end() ? "none" : std::string_view(note->second);
+    ((answers += "= ") += text) += "\n";
   }
 }
 
