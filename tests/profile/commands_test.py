@@ -248,7 +248,8 @@ class Diff(ToolTest):
         damaged.write_text(damaged.read_text().replace('"stacks"', '"stocks"'))
         for other, says in ((self.scratch / "nowhere.json", "cannot be read"),
                             (self.write("heap.json", [], "tarn heap"), "only two of a kind"),
-                            (self.write("other.json", [], "tarn top"), "nothing to compare"),
+                            (self.write("top.json", [], "tarn top"), "is of tarn profile"),
+                            (self.write("other.json", [], "tarn doctor"), "nothing to compare"),
                             (damaged, "damaged")):
             run = self.tarn("diff", profile, other)
             self.assertEqual(run.returncode, 2, run.stdout)
@@ -263,6 +264,31 @@ class Diff(ToolTest):
         run = self.tarn("diff", *files)
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("busy", run.stdout)
+        self.assertIn("no stacks", self.tarn("diff", *files, "--by-lines").stderr)
+
+    def test_snapshots_are_compared(self):
+        busy = self.start_program(BUSY, 60, says="ready\n")
+        for command, total in (("top", "live_blocks"), ("map", "resident")):
+            files = [self.scratch / f"{command}_{i}.json" for i in range(2)]
+            for file in files:
+                words = ("--once", "--json") if command == "top" else ("--json",)
+                file.write_text(self.tarn(command, busy.pid, *words).stdout)
+            run = self.tarn("diff", *files)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn(f" {busy.pid})", run.stdout)
+            changes = json.loads(self.tarn("diff", *files, "--json").stdout)
+            self.assertEqual(changes["schema"], f"tarn {command} growth")
+            self.assertGreater(changes["totals"][total]["after"], LIVE)
+
+    def test_traces_are_compared(self):
+        files = [self.scratch / "a.trace", self.scratch / "b.trace"]
+        for file, seconds in zip(files, (1, 2)):
+            run = self.tarn("record", "-o", file, "--", BUSY, seconds)
+            self.assertEqual(run.returncode, 0, run.stderr)
+        changes = json.loads(self.tarn("diff", *files, "--json").stdout)
+        self.assertEqual(changes["schema"], "tarn record growth")
+        self.assertGreater(changes["totals"]["frees"]["before"], 0)
+        self.assertRegex(self.tarn("diff", *files).stdout, r"B  bytes asked for\n")
 
 
 class Guard(ToolTest):

@@ -83,23 +83,23 @@ TEST(ErrorText, ControlCharactersDoNotReachTheTerminal) {
   EXPECT_EQ(text.last_lines(5), (std::vector<std::string>{"?[2Jboo"}));
 }
 
-using Entries = std::vector<std::string>;
+using FolderEntries = std::vector<std::string>;
 
 TEST(Environment, SettingReplacesAndRemovingForgets) {
-  Environment environment(Entries{"A=1", "B=2"});
+  Environment environment(FolderEntries{"A=1", "B=2"});
   environment.set("A", "3");
   EXPECT_EQ(environment.get("A"), "3");
   environment.remove("B");
-  EXPECT_EQ(environment.entries(), Entries{"A=3"});
+  EXPECT_EQ(environment.entries(), FolderEntries{"A=3"});
 }
 
 TEST(Environment, ANameIsNotTheBeginningOfAnother) {
-  const Environment environment(Entries{"PATHS=x"});
+  const Environment environment(FolderEntries{"PATHS=x"});
   EXPECT_EQ(environment.get("PATH"), "");
 }
 
 TEST(Environment, ALibraryIsPreloadedBeforeThoseOfTheUser) {
-  Environment environment(Entries{"LD_PRELOAD=/a.so"});
+  Environment environment(FolderEntries{"LD_PRELOAD=/a.so"});
   environment.preload("/tarn.so");
   EXPECT_EQ(environment.get("LD_PRELOAD"), "/tarn.so:/a.so");
 }
