@@ -214,6 +214,21 @@ class Profile(ToolTest):
         self.assertEqual((document["version"], document["library"][:2]), (1, "0."))
 
 
+class Timeline(ToolTest):
+    def test_a_timeline_is_of_a_running_process(self):
+        file = self.scratch / "x.perfetto.json"
+        busy = self.start_program(BUSY, 60, says="ready\n")
+        run = self.tarn("profile", busy.pid, "--for", 1, "-o", file)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        counters = [event for event in json.loads(file.read_text())["traceEvents"] if event["ph"] == "C"]
+        self.assertGreater(len(counters), 5)
+        self.assertLess(max(event["ts"] for event in counters), 5_000_000)
+        self.assertTrue(any("medium_site" in series for series in counters[-1]["args"]), counters[-1])
+        run = self.tarn("run", "--profile", "-o", file, "--", "true")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("timeline", run.stderr)
+
+
 class Diff(ToolTest):
     def write(self, name, stacks, schema="tarn profile"):
         file = self.scratch / name

@@ -45,6 +45,57 @@ TEST(Speedscope, WeightsAddUpToTheEndOfEachProfile) {
   EXPECT_EQ(json["shared"]["frames"][first[0].get<std::size_t>()]["name"], "0x201");
 }
 
+// -- The timeline, by the rules of the Trace Event Format.
+
+std::vector<Json> events_of(const Json& timeline, const std::string& phase) {
+  std::vector<Json> events;
+  for (const Json& event : timeline["traceEvents"])
+    if (event["ph"] == phase) events.push_back(event);
+  return events;
+}
+
+TEST(Timeline, CountersHaveWhatWasLiveInMicroseconds) {
+  const Json timeline = timeline_json(test::named(test::make_profile_with_looks()));
+  const std::vector<Json> counters = events_of(timeline, "C");
+  ASSERT_EQ(counters.size(), 16u) << "two at each look";
+  EXPECT_EQ(counters[2]["ts"], 500'000);
+  EXPECT_EQ(counters[2]["name"], "live bytes");
+  EXPECT_EQ(counters[2]["args"].dump(), R"({"all":2150})");
+  EXPECT_EQ(counters[3]["ts"], 500'000);
+  EXPECT_EQ(counters[3]["args"].dump(), R"({"0x2":1000,"[frames left out]":800,"[other sites]":50,)"
+                                        R"("[allocated before the profile was switched on]":300})");
+}
+
+TEST(Timeline, InstantsTellThePeaksOfAllAndOfEachSite) {
+  const Json timeline = timeline_json(test::named(test::make_profile_with_looks()));
+  const std::vector<Json> peaks = events_of(timeline, "i");
+  ASSERT_EQ(peaks.size(), 5u);
+  EXPECT_EQ(peaks[0]["name"], "peak of all live bytes: 7.67 KiB");
+  EXPECT_EQ(peaks[0]["ts"], 3'500'000);
+  EXPECT_EQ(peaks[4]["ts"], 0) << "of what is older";
+  for (const Json& peak : peaks) EXPECT_EQ(peak["s"], "t");
+}
+
+TEST(Timeline, EveryEventHasItsProcessAndThreadWhichHaveNames) {
+  HeapProfile profile = test::make_profile_with_looks();
+  profile.pid = 0;
+  const Json timeline = timeline_json(test::named(std::move(profile)));
+  for (const Json& event : timeline["traceEvents"]) {
+    EXPECT_EQ(event["pid"], 1) << "0 would be the idle process";
+    EXPECT_TRUE(event["tid"].is_number()) << event;
+    EXPECT_TRUE(event["name"].is_string()) << event;
+    EXPECT_TRUE(event["ph"] == "M" || event["ts"].is_number()) << event;
+  }
+  const std::vector<Json> names = events_of(timeline, "M");
+  ASSERT_EQ(names.size(), 2u);
+  EXPECT_EQ(names[0]["name"], "process_name");
+  EXPECT_EQ(names[0]["args"]["name"], "server");
+}
+
+TEST(Timeline, AProfileWithoutLooksHasNone) {
+  EXPECT_TRUE(timeline_json(test::named(test::make_mixed_profile())).is_null());
+}
+
 TEST(ProfileJson, TellsLiveBlocksBySizeInWholeNumbers) {
   HeapProfile profile = test::make_mixed_profile();
   profile.live_sizes = {{100, 4.2}, {4096, 1}};

@@ -53,4 +53,16 @@ inline HeapProfile make_mixed_profile() {
   return profile;
 }
 
+/// Two sites, of which the second grows from nothing, as eight looks saw it.
+inline HeapProfile make_profile_with_looks() {
+  HeapProfile profile = make_profile({make_stack({1}, 1, 800), make_stack({2}, 2, 7'000)});
+  profile.stacks[0].number = 5;
+  profile.stacks[1].number = 7;
+  // A stack that the profile has no more is told with other sites.
+  for (int look = 0; look < 8; ++look)
+    profile.looks.push_back(
+        {look * 0.5, look < 4 ? 300.0 : 0.0, 0, {{5, 800}, {7, look * 1'000.0}, {9, 50}}});
+  return profile;
+}
+
 }  // namespace tarn::profile::test

@@ -90,20 +90,8 @@ TEST(Growth, TheGreatestComesFirstAndShrinkageLast) {
   EXPECT_EQ(growth_json(growth)["stacks"][2]["growth"]["bytes"], -500);
 }
 
-/// Two sites, of which the second grows from nothing, as eight looks saw it.
-HeapProfile make_profile_with_looks() {
-  HeapProfile profile = test::make_profile({make_stack({1}, 1, 800), make_stack({2}, 2, 7'000)});
-  profile.stacks[0].number = 5;
-  profile.stacks[1].number = 7;
-  // A stack that the profile has no more is told with other sites.
-  for (int look = 0; look < 8; ++look)
-    profile.looks.push_back(
-        {look * 0.5, look < 4 ? 300.0 : 0.0, 0, {{5, 800}, {7, look * 1'000.0}, {9, 50}}});
-  return profile;
-}
-
 TEST(OverTime, EachSiteHasItsBytesAtEachLook) {
-  const NamedProfile profile = test::named(make_profile_with_looks());
+  const NamedProfile profile = test::named(test::make_profile_with_looks());
   const LiveOverTime over_time = live_over_time(profile, 1);
   ASSERT_EQ(over_time.sites.size(), 3u);
   EXPECT_EQ(over_time.seconds.back(), 3.5);
@@ -119,7 +107,7 @@ TEST(OverTime, EachSiteHasItsBytesAtEachLook) {
 
 TEST(OverTime, GrowthHasBarsWhereThereWereLooks) {
   const NamedProfile before = test::named({make_stack({1}, 1, 800)});
-  const NamedProfile after = test::named(make_profile_with_looks());
+  const NamedProfile after = test::named(test::make_profile_with_looks());
   const LiveOverTime over_time = live_over_time(after, 10);
   const std::string text = growth_text(growth_between(before, after), over_time, {.columns = 80});
   EXPECT_NE(text.find("▁▂▃▄▅▆▇█  0x2\n"), std::string::npos) << text;
@@ -127,7 +115,7 @@ TEST(OverTime, GrowthHasBarsWhereThereWereLooks) {
 }
 
 TEST(OverTime, AFewLooksTellNothing) {
-  HeapProfile profile = make_profile_with_looks();
+  HeapProfile profile = test::make_profile_with_looks();
   profile.looks.resize(2);
   EXPECT_TRUE(live_over_time(test::named(std::move(profile)), 10).sites.empty());
 }

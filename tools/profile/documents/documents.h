@@ -22,6 +22,11 @@ std::string folded_text(const NamedProfile& profile, Measure measure);
 /// The file format of speedscope.app: two profiles, live and allocated bytes.
 Json speedscope_json(const NamedProfile& profile);
 
+/// What was live over the time, for Perfetto and chrome://tracing (Trace Event Format): a counter of all, and
+/// one with a series for each of the greatest sites; when each was at its peak. Times are microseconds since
+/// the start. \returns null of a profile with fewer than three looks
+Json timeline_json(const NamedProfile& profile);
+
 /// For `go tool pprof` and all that read its format (profile.proto, compressed by gzip): the file's bytes.
 /// Sample types are those of Go's heap profile; the one shown first is inuse_space.
 /// \param time_ns when the profile was taken, since 1970

@@ -175,7 +175,7 @@ class Profiler {
 
 int profile_program(const ProfileOptions& options) {
   require_range("--for", options.seconds, 0.01, kLongestProfile);
-  require_profile_files(options.files);
+  require_profile_files(options.files, options.target.core_file.empty() ? OverTime::kYes : OverTime::kNo);
   if (const SamplingPlan plan = options.plan(); plan.lives && plan.interval == 1)
     throw UsageError("how long blocks live is told by samples: --interval 64 takes most blocks of that size");
   try {

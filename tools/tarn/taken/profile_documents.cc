@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <stdexcept>
 
 #include "profile/documents/documents.h"
 #include "profile/stacks/json.h"
@@ -19,6 +20,7 @@ struct FileEnding {
 };
 // Longer ones first.
 constexpr FileEnding kFileEndings[] = {{".speedscope.json", ProfileForm::kSpeedscope},
+                                       {".perfetto.json", ProfileForm::kTimeline},
                                        {".pb.gz", ProfileForm::kPprof},
                                        {".pprof", ProfileForm::kPprof},
                                        {".folded", ProfileForm::kFolded},
@@ -30,6 +32,13 @@ std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
+std::string timeline(const profile::NamedProfile& profile) {
+  const profile::Json json = profile::timeline_json(profile);
+  if (json.is_null())
+    throw std::runtime_error("the profile ended before its third look: there is no timeline");
+  return profile::text_of(json);
+}
+
 std::string document(const profile::NamedProfile& profile, ProfileForm form, profile::Measure measure) {
   switch (form) {
     case ProfileForm::kPprof:
@@ -38,6 +47,8 @@ std::string document(const profile::NamedProfile& profile, ProfileForm form, pro
       return profile::folded_text(profile, measure);
     case ProfileForm::kSpeedscope:
       return profile::text_of(profile::speedscope_json(profile));
+    case ProfileForm::kTimeline:
+      return timeline(profile);
     case ProfileForm::kPage:
       return profile::flame_page(profile);
     case ProfileForm::kJson:
@@ -49,8 +60,8 @@ std::string document(const profile::NamedProfile& profile, ProfileForm form, pro
 }  // namespace
 
 std::string profile_forms_in_words() {
-  return ".pb.gz or .pprof (go tool pprof), .folded (flamegraph.pl), .speedscope.json, .html (a flame "
-         "graph), .json";
+  return ".pb.gz or .pprof (go tool pprof), .folded (flamegraph.pl), .speedscope.json, .perfetto.json (what "
+         "is live over the time), .html (a flame graph), .json";
 }
 
 ProfileForm form_of_file(const std::string& file) {
@@ -60,9 +71,10 @@ ProfileForm form_of_file(const std::string& file) {
       fmt::format("\"{}\": its ending names no form; these do: {}", file, profile_forms_in_words()));
 }
 
-void require_profile_files(const std::vector<std::string>& files) {
+void require_profile_files(const std::vector<std::string>& files, OverTime over_time) {
   for (const std::string& file : files) {
-    static_cast<void>(form_of_file(file));
+    if (form_of_file(file) == ProfileForm::kTimeline && over_time == OverTime::kNo)
+      throw UsageError(fmt::format("{}: a timeline is for `tarn profile` of a running process", file));
     open_output(file);
   }
 }

@@ -236,7 +236,7 @@ void check(const RunProfileOptions& options) {
   if (!options.finds_leaks && (options.reports_reachable || !options.suppression_files.empty()))
     throw UsageError("--reachable and --suppressions are for --leaks");
   if (options.is_wanted())
-    require_profile_files(options.output.files);
+    require_profile_files(options.output.files, OverTime::kNo);
   else
     options.output.check({".json"}, [](const std::string& file) { require_writable(file); });
   try {
