@@ -8,3 +8,4 @@ suite=$(dirname "$0")/../examples/game_server/suite.json
 "$build/tarn" compare --suite "$suite" --rounds 2 --warmup 0 -o "$build/game_server.json" \
   -o "$build/game_server.html" "$@"
 echo "Drawn: $build/game_server.html. Every figure: $build/game_server.json."
+echo "Your own server: $build/tarn compare --load 'COMMAND THAT LOADS IT' --port PORT -- ./your_server"

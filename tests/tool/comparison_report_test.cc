@@ -84,6 +84,19 @@ TEST(ComparisonReport, TimeIsToldAsSpeedAndMemoryAsAnAmount) {
       << "what is equal within the noise is marked";
 }
 
+TEST(ComparisonReport, BarsBesideTheSystemsComeBeforeTheTable) {
+  const Comparison comparison = comparison_of({contender("glibc", 2, 100), contender("tarn", 1, 150)});
+  const std::string text = comparison_report(comparison, 0, Colour::kOff);
+  const std::size_t half = text.find("████████████            │");
+  EXPECT_NE(half, std::string::npos) << text;
+  EXPECT_LT(half, text.find("±")) << "tables stand below";
+}
+
+TEST(ComparisonReport, ABarWithoutRoomEndsInAnArrow) {
+  const Comparison comparison = comparison_of({contender("glibc", 1, 100), contender("tarn", 9, 100)});
+  EXPECT_NE(comparison_report(comparison, 0, Colour::kOff).find("█▶"), std::string::npos);
+}
+
 TEST(SuiteReport, TarnStandsBesideTheBestOtherOfEachProgram) {
   const ComparisonResults results = {
       {comparison_of({contender("glibc", 2, 100), contender("tarn", 1, 100), failed("x", "timeout")}, "awk"),

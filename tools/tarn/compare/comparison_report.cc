@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <optional>
 #include <span>
 
@@ -91,6 +93,46 @@ std::string standing_lines(const Figures& figures) {
                             standing(figures, i, of_best_other));
   }
   return text;
+}
+
+/// "▍" of 0.4 blocks. A bar longer than there is room for ends in an arrow.
+std::string bar_of(double blocks, std::size_t most) {
+  constexpr std::array<const char*, 8> kParts = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  std::string bar;
+  if (blocks >= static_cast<double>(most)) {
+    for (std::size_t i = 1; i < most; ++i) bar += "█";
+    return bar + "▶";
+  }
+  const auto eighths = static_cast<std::size_t>(std::lround(blocks * 8));
+  for (std::size_t i = 0; i < eighths / 8; ++i) bar += "█";
+  return bar + kParts[eighths % 8];
+}
+
+/// What tarn came for, at a glance: the last contender that is its own, a bar for each figure, beside the
+/// system's allocator, which ends at a line.
+std::string bars_of(const Figures& figures) {
+  constexpr std::size_t kWidthOfSystem = 24, kMostBlocks = 40;
+  const std::optional<std::size_t> system = figures.find_contender(kSystemName);
+  std::size_t own = figures.contenders.size();
+  while (own > 0 && !figures.contenders[own - 1].is_ours()) --own;
+  if (!system || own-- == 0) return {};
+  Table table({{"", Alignment::kLeft},
+               {figures.contenders[own].allocator.name},
+               {"", Alignment::kLeft},
+               {std::string(kSystemName)}});
+  for (const Figure& figure : figures.all) {
+    const Summary &ours = figure.summaries[own], &other = figure.summaries[*system];
+    if (ours.count == 0 || other.median == 0) continue;
+    std::string bar = bar_of(ours.median / other.median * kWidthOfSystem, kMostBlocks);
+    const std::size_t width = width_of(bar);
+    if (width <= kWidthOfSystem) bar += std::string(kWidthOfSystem - width, ' ') + "│";
+    table.add_row(
+        {{column_title(figure, figure.unit()) + (figure.better == Better::kMore ? ", more is better" : "")},
+         {format_in(figure.unit(), ours.median)},
+         {bar},
+         {format_in(figure.unit(), other.median)}});
+  }
+  return table.render(Colour::kOff) + "\n";
 }
 
 std::string output_line(const Comparison& comparison) {
@@ -292,7 +334,7 @@ std::string comparison_report(const Comparison& comparison, int interrupted_by, 
   if (workload.load) text += fmt::format("under {}\n", format_command(workload.load->command));
   text += fmt::format("{}{}\n\n", measured, interrupted_by != 0 ? ", interrupted" : "");
   if (const Figures figures = compared_in(comparison); !figures.contenders.empty()) {
-    text += tables_of(figures, colour) + standing_lines(figures);
+    text += standing_lines(figures) + "\n" + bars_of(figures) + tables_of(figures, colour);
     text += styled(legend(comparison) + output_line(comparison), Style::kFaint, colour);
   }
   return text + failure_report(contenders_of(comparison.contenders), colour);
