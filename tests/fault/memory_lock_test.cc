@@ -56,10 +56,11 @@ void expect_success(const ChildResult& result) {
   EXPECT_TRUE(result.is_success()) << result.describe();
 }
 
-double milliseconds() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+/// \why not of the clock: other processes may have the processor
+double processor_milliseconds() {
+  timespec used;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) * 1e-6;
 }
 
 class LockedMemory : public ::testing::TestWithParam<As> {};
@@ -67,9 +68,9 @@ class LockedMemory : public ::testing::TestWithParam<As> {};
 TEST_P(LockedMemory, IsHadWithoutBackingWhatNobodyUses) {
   expect_success(run_as(GetParam(), [] {
     const std::size_t tables = status_bytes("VmPTE"), resident = status_bytes("VmRSS");
-    const double start = milliseconds();
+    const double start = processor_milliseconds();
     if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) return 1;
-    if (milliseconds() - start > 100) return 2;
+    if (processor_milliseconds() - start > 100) return 2;
     if (status_bytes("VmLck") == 0) return 3;
     if (status_bytes("VmPTE") > tables + kMiB) return 4;
     return status_bytes("VmRSS") > resident + 32 * kMiB ? 5 : 0;

@@ -37,6 +37,10 @@ class Listener {
   int port_;
 };
 
+// The server's counters may be behind what the load has seen: by a request, and by what the kernel has not
+// added to an RSS yet.
+constexpr std::uint64_t kRequestBytes = 4 << 20, kLagBytes = 1 << 20;
+
 int free_port() { return Listener().port(); }
 
 TEST(LocalPort, AcceptsConnectionsAsLongAsSomethingListens) {
@@ -161,9 +165,10 @@ TEST_F(ServerRun, WhatItsWorkersUseCountsToo) {
   const ServerResult result = run(fake({"--fork-worker", "--burn-each-ms", "50", "--keep-kib", "4096"}, 5));
   EXPECT_FALSE(result.failure) << result.failure->what;
   EXPECT_GT(result.under_load.cpu_seconds(), 0.15);  // 0.25, and page faults
-  EXPECT_LT(result.under_load.cpu_seconds(), 0.5) << "as if each counted twice";
-  EXPECT_GT(result.under_load.minor_faults, 5u * 1024 - 100);
-  EXPECT_GT(result.memory.back().bytes, 20u << 20);
+  EXPECT_LT(result.under_load.cpu_seconds(), result.server.cost.cpu_seconds() + 0.1)
+      << "as if each counted twice";
+  EXPECT_GT(result.under_load.minor_faults, 4u * 1024 - 100);
+  EXPECT_GT(result.memory.back().bytes, 4 * kRequestBytes - kLagBytes);
 }
 
 TEST_F(ServerRun, ItsMemoryIsReadWhileItGrows) {
@@ -172,10 +177,10 @@ TEST_F(ServerRun, ItsMemoryIsReadWhileItGrows) {
   const ServerResult result = run(request);
   const auto is_earlier = [](const MemorySample& a, const MemorySample& b) { return a.seconds < b.seconds; };
   const auto is_less = [](const MemorySample& a, const MemorySample& b) { return a.bytes < b.bytes; };
-  ASSERT_GE(result.memory.size(), 4u);
+  ASSERT_GE(result.memory.size(), 3u);
   EXPECT_TRUE(std::is_sorted(result.memory.begin(), result.memory.end(), is_earlier));
   EXPECT_TRUE(std::is_sorted(result.memory.begin(), result.memory.end(), is_less));
-  EXPECT_GE(result.memory.back().bytes, result.memory.front().bytes + (31u << 20));
+  EXPECT_GE(result.memory.back().bytes, result.memory.front().bytes + 7 * kRequestBytes - kLagBytes);
   EXPECT_GE(result.under_load.peak_rss_bytes, result.memory.back().bytes);
 }
 

@@ -172,11 +172,11 @@ void ServerRun::wait_until_ready() {
 
 void ServerRun::drive() {
   const Measurement before = use_of(processes());
+  result_.memory.push_back({0, resident_bytes(processes())});
   load_start_ = now();
   load_.emplace(request_.load, signals_);
   supervision_.add(*load_);
   is_sampling_ = true;
-  take_sample();
   supervision_.every(request_.sample_seconds, [this] { take_sample(); });
   supervision_.wait_until([this] { return load_->has_ended() || server_->has_ended(); });
   result_.under_load = use_between(before, use_of(processes()));

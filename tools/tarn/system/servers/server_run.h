@@ -67,7 +67,7 @@ struct ServerResult {
   RunResult server;  // of its whole life
   RunResult load;    // pid 0: it did not start. Killed by SIGKILL if the server died
   std::vector<MemorySample>
-      memory;  // the first at the load's start, one at its end, the last when told to stop
+      memory;  // the first before the load's start, one at its end, the last when told to stop
   /// Between the load's start and its end: CPU time and page faults of the server's processes, wall time of
   /// the load. The peak is the server's whole life's: the largest reading, or the largest of its processes.
   Measurement under_load;
