@@ -51,7 +51,7 @@ void end_counting(ScopedCalls& calls) noexcept {
   ScopedCalls* none = nullptr;
   ScopedCalls** link = heap == calls.thread ? &heap->scoped_calls : &none;
   while (*link != nullptr && *link != &calls) link = &(*link)->outer;
-  if (*link == nullptr) os::fatal("end of a test's scope by another thread than its own", &calls);
+  if (*link == nullptr) os::fatal("end of a test's scope by another thread, or a second end of it", &calls);
   *link = calls.outer;
   note_scopes(*heap);
 }

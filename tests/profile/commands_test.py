@@ -201,8 +201,10 @@ class Profile(ToolTest):
         self.assertGreater(len(over_time["seconds"]), 5)
         self.assertTrue(all(len(site["bytes"]) == len(over_time["seconds"]) for site in over_time["sites"]))
         lives = self.tarn("profile", server.pid, "--for", "2s", "--interval", "4K", "--lifetimes").stdout
-        kept = re.search(r"(?m)^.* ([\d.]+) %  shop::Shop::open_session \(ordinary.cc:58\)", lives)
-        self.assertGreater(float(kept[1]), 90, lives)
+        kept = re.search(r"(?m)^.*B +[±≥](\d+) %.* ([\d.]+) %  shop::Shop::open_session \(ordinary.cc:58\)",
+                         lives)
+        self.assertLess(int(kept[1]), 100, lives)
+        self.assertGreater(float(kept[2]), 90, lives)
         refused = self.tarn("profile", server.pid, "--lifetimes", "--interval", "1")
         self.assert_one_line(refused, 2, "--interval 64")
 

@@ -3,6 +3,7 @@
 #include "observer/text/printable.h"
 #include "profile/reports/growth.h"
 #include "profile/reports/leak_report.h"
+#include "profile/reports/lifetimes.h"
 #include "profile/reports/suppressions.h"
 #include "profile/reports/top_sites.h"
 #include "support/error_of.h"
@@ -214,6 +215,17 @@ TEST(TopSites, SamplesTellTheError) {
   raw.first_interval_bytes = 65536;
   const std::string allocated = top_sites_text(test::named(raw), {.measure = Measure::kAllocated});
   EXPECT_NE(allocated.find("≥71 %  0x101"), std::string::npos) << allocated;
+}
+
+TEST(Lifetimes, HaveTheErrorOfWhatWasAllocated) {
+  HeapProfile raw = test::make_mixed_profile();
+  raw.interval_bytes = 4096;
+  raw.stacks[0].samples = 100;
+  const std::string text = lifetimes_text(test::named(raw), {});
+  EXPECT_NE(text.find("8.00 KiB   ±10 %    0.0 %"), std::string::npos) << text;
+  raw.first_interval_bytes = 65536;
+  const std::string several = lifetimes_text(test::named(raw), {});
+  EXPECT_NE(several.find("8.00 KiB   ≥10 %"), std::string::npos) << several;
 }
 
 TEST(TopSites, TypesThatAreNotKnownAreTheirSites) {

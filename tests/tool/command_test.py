@@ -112,6 +112,24 @@ class Help(CommandTest):
                            ("-1s", "--for takes")):
             self.assert_one_line(self.tarn("profile", "1", "--for", time), 2, says)
 
+    def test_sizes_have_units(self):
+        for option, size, says in (("--max-peak", "lots", "'lots' is no size: write 4096, 64K, 2M or 1G"),
+                                   ("--max-peak", "", "'' is no size"),
+                                   ("--max-peak", "5 apples", "'5 apples' is no size"),
+                                   ("--max-live-at-exit", "99999999999G", "is no size"),
+                                   ("--max-allocations", "2Ki", "'2Ki' is no count: write 4000, 64K,")):
+            result = self.tarn("run", option, size, "--", "true")
+            self.assert_one_line(result, 2, says)
+            self.assertLess(len(result.stderr), 120)
+
+    def test_files_of_results_are_named_by_the_option_for_them(self):
+        for command in ("bench", "run"):
+            self.assert_one_line(self.tarn(command, "--json", "x y.json"), 2,
+                                 f"--json takes no file: tarn {command} -o 'x y.json'")
+            self.assert_one_line(self.tarn(command, "--html", "x"), 2, "did you mean '-o FILE.html'?")
+        self.assert_one_line(self.tarn("tune", "x", "--html=x"), 2, "tune has no option --html=x; see")
+        self.assert_one_line(self.tarn("bench", "x.json"), 2, "'x.json' is no option of bench; see `tarn")
+
     def test_a_program_before_the_mark_is_told_where_it_belongs(self):
         self.assert_one_line(self.tarn("run", "ls", "x y"), 2, "tarn run -- ls 'x y'")
 

@@ -54,19 +54,40 @@ void require_known_command(const CLI::App& app, const Words& words) {
                                  did_you_mean(words.front(), names_of_commands(app))));
 }
 
+/// Whether its option -o is told to write files that end so.
+bool writes_files(const CLI::App& command, const char* ending) {
+  const CLI::Option* const output = command.get_option_no_throw("--output");
+  return output != nullptr && output->get_description().find(ending) != std::string::npos;
+}
+
+std::string meant_by(const std::string& option, const CLI::App& command) {
+  if (option == "--html" && writes_files(command, ".html")) return "; did you mean '-o FILE.html'?";
+  return did_you_mean(option, names_of_options(command));
+}
+
+/// What a word may be that belongs to no option: a file behind a switch that takes none, or a program.
+std::string advice_on_word(const Words& left, const CLI::App& command, const Words& words) {
+  constexpr std::array kWithProgram = {"run", "compare", "record"};
+  const std::string& name = command.get_name();
+  const auto word = std::find(words.begin(), words.end(), left.front());
+  if (writes_files(command, ".json") && word != words.begin() && word[-1] == "--json")
+    return fmt::format("--json takes no file: tarn {} -o {}", name, format_command({left.front()}));
+  if (std::find(kWithProgram.begin(), kWithProgram.end(), name) == kWithProgram.end())
+    return fmt::format("see `tarn help {}`", name);
+  return fmt::format("a program goes behind `--`: tarn {} -- {}", name, format_command(left));
+}
+
 /// \why the parser would take the program's own options for its own
-void require_nothing_before_mark(const CLI::App& app) {
+void require_nothing_before_mark(const CLI::App& app, const Words& words) {
   for (const CLI::App* command : app.get_subcommands()) {
     const Words left = command->remaining();
     if (left.empty()) continue;
     if (left.front().starts_with("-"))
       throw UsageError(fmt::format(
           "{} has no option {}{}; see `tarn help {}`", command->get_name(), left.front(),
-          did_you_mean(left.front().substr(0, left.front().find('=')), names_of_options(*command)),
-          command->get_name()));
-    throw UsageError(fmt::format("'{}' is no option of {}; a program goes behind `--`: tarn {} -- {}",
-                                 left.front(), command->get_name(), command->get_name(),
-                                 format_command(left)));
+          meant_by(left.front().substr(0, left.front().find('=')), *command), command->get_name()));
+    throw UsageError(fmt::format("'{}' is no option of {}; {}", left.front(), command->get_name(),
+                                 advice_on_word(left, *command, words)));
   }
 }
 
@@ -92,7 +113,7 @@ int parse_and_run(const Words& words, Invocation& invocation) {
     throw UsageError(fmt::format("{}; see `tarn help{}`", error.what(),
                                  words.front().starts_with("-") ? "" : " " + words.front()));
   }
-  require_nothing_before_mark(app);
+  require_nothing_before_mark(app, words);
   if (!invocation.work) return kUsageStatus;
   return looks_outside(app, invocation) ? run_guarded(invocation.work) : invocation.work();
 }

@@ -164,7 +164,7 @@ MISUSE(double_free_in_a_test) {
 // Another thread than the one that began a scope of a test ends it.
 MISUSE(end_of_a_test_in_another_thread) {
   static tarn::detail::ScopedCalls calls;
-  must_die_with("end of a test's scope by another thread than its own", &calls);
+  must_die_with("end of a test's scope by another thread, or a second end of it", &calls);
   tarn::detail::begin_counting(calls);
   std::thread([] { tarn::detail::end_counting(calls); }).join();
 }
@@ -172,7 +172,7 @@ MISUSE(end_of_a_test_in_another_thread) {
 // A scope of a test ends twice: within another one, and when none is left.
 MISUSE(second_end_of_a_test) {
   static tarn::detail::ScopedCalls around, calls;
-  must_die_with("end of a test's scope by another thread than its own", &calls);
+  must_die_with("end of a test's scope by another thread, or a second end of it", &calls);
   tarn::detail::begin_counting(around);
   tarn::detail::begin_counting(calls);
   tarn::detail::end_counting(calls);
@@ -181,7 +181,7 @@ MISUSE(second_end_of_a_test) {
 
 MISUSE(second_end_of_a_lone_test) {
   static tarn::detail::ScopedCalls calls;
-  must_die_with("end of a test's scope by another thread than its own", &calls);
+  must_die_with("end of a test's scope by another thread, or a second end of it", &calls);
   tarn::detail::begin_counting(calls);
   tarn::detail::end_counting(calls);
   tarn::detail::end_counting(calls);

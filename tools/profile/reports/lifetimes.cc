@@ -9,23 +9,27 @@
 
 #include "observer/text/printable.h"
 #include "observer/text/words.h"
+#include "profile/reports/top_sites.h"
 
 namespace tarn::profile {
 namespace {
 
 struct Lifetimes {
   std::string site;
-  double allocated = 0, in_millisecond = 0, in_second = 0, live = 0;  // bytes
+  Amount allocated = {};
+  double in_millisecond = 0, in_second = 0, live = 0;  // bytes
 
   void add(const NamedStack& stack) {
-    allocated += stack.allocated.bytes;
+    allocated += stack.allocated;
     in_millisecond += stack.temporary.bytes;
     in_second += stack.second_bytes;
     live += stack.new_live_bytes;
   }
   /// \why bounds: each figure is an estimate of its own
-  double up_to_second() const { return std::clamp(in_second - in_millisecond, 0.0, allocated); }
-  double beyond_second() const { return std::max(0.0, allocated - std::max(in_second, in_millisecond)); }
+  double up_to_second() const { return std::clamp(in_second - in_millisecond, 0.0, allocated.bytes); }
+  double beyond_second() const {
+    return std::max(0.0, allocated.bytes - std::max(in_second, in_millisecond));
+  }
   double still_live() const { return std::min(live, beyond_second()); }
 };
 
@@ -48,18 +52,21 @@ std::vector<Lifetimes> by_allocated(const NamedProfile& profile, NameForm names)
   }
   std::vector<Lifetimes> sorted;
   for (auto& [words, site] : sites) sorted.push_back(std::move(site));
-  std::ranges::stable_sort(sorted, std::greater<>(), &Lifetimes::allocated);
+  std::ranges::stable_sort(sorted, std::greater<>(),
+                           [](const Lifetimes& site) { return site.allocated.bytes; });
   return sorted;
 }
 
-std::string line_of(const Lifetimes& site, std::size_t columns) {
+std::string line_of(const Lifetimes& site, const HeapProfile& profile, std::size_t columns) {
+  const double allocated = site.allocated.bytes;
   const auto share = [&](double bytes) {
-    return observer::share_in_words(std::min(bytes, site.allocated), site.allocated);
+    return observer::share_in_words(std::min(bytes, allocated), allocated);
   };
   const std::string line =
-      fmt::format("{:>9}  {:>7}  {:>7}  {:>7}  {:>7}  {}", observer::short_bytes(site.allocated),
-                  share(site.in_millisecond), share(site.up_to_second()),
-                  share(site.beyond_second() - site.still_live()), share(site.still_live()), site.site);
+      fmt::format("{:>9}  {:>6}  {:>7}  {:>7}  {:>7}  {:>7}  {}", observer::short_bytes(allocated),
+                  error_in_words(site.allocated, Measure::kAllocated, profile), share(site.in_millisecond),
+                  share(site.up_to_second()), share(site.beyond_second() - site.still_live()),
+                  share(site.still_live()), site.site);
   return observer::with_end_cut(line, columns) + "\n";
 }
 
@@ -69,12 +76,12 @@ std::string lifetimes_text(const NamedProfile& profile, const LifetimesShape& sh
   const std::vector<Lifetimes> sites = by_allocated(profile, shape.names);
   std::string text = fmt::format("{} allocated; freed within a millisecond, a second, later, and live\n\n",
                                  observer::short_bytes(profile.total(Measure::kAllocated).bytes));
-  text += fmt::format("{:>9}  {:>7}  {:>7}  {:>7}  {:>7}  function\n", "allocated", "≤ 1 ms", "≤ 1 s",
-                      "longer", "live");
+  text += fmt::format("{:>9}  {:>6}  {:>7}  {:>7}  {:>7}  {:>7}  function\n", "allocated", "error", "≤ 1 ms",
+                      "≤ 1 s", "longer", "live");
   std::size_t rows = 0;
   for (const Lifetimes& site : sites) {
     if (shape.rows != 0 && rows++ == shape.rows) break;
-    text += line_of(site, shape.columns);
+    text += line_of(site, profile.raw(), shape.columns);
   }
   if (shape.rows != 0 && sites.size() > shape.rows)
     text += fmt::format("and {} more sites\n", sites.size() - shape.rows);

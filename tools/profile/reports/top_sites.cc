@@ -60,14 +60,6 @@ std::string line_of(const Row& row, const Columns& widths) {
   return line + "\n";
 }
 
-/// "±5 %"; nothing of what was not sampled. Where samples of several intervals were added up, only live ones
-/// tell what each stands for.
-std::string error_in_words(const Amount& amount, bool is_at_least) {
-  if (amount.squares == 0 || amount.bytes == 0) return "";
-  return fmt::format("{}{:.0f} %", is_at_least ? "≥" : "±",
-                     std::clamp(100 * std::sqrt(amount.squares) / amount.bytes, 1.0, 100.0));
-}
-
 std::string name_in_row(const Site& site, const TableShape& shape) {
   if (!site.type.empty()) return site.type;
   Frame frame = site.frame;
@@ -77,11 +69,10 @@ std::string name_in_row(const Site& site, const TableShape& shape) {
 }
 
 Row row_of(const Site& site, const TableShape& shape, const NamedProfile& profile, double total) {
-  const bool is_at_least = shape.measure != Measure::kLive && profile.raw().has_several_intervals();
   return {observer::short_bytes(site.amount.bytes),
           observer::estimate_in_words(site.amount.blocks),
           observer::share_in_words(site.amount.bytes, total),
-          error_in_words(site.amount, is_at_least),
+          error_in_words(site.amount, shape.measure, profile.raw()),
           name_in_row(site, shape),
           shape.row_of == RowOf::kSite ? place_in_words(site.frame) : "",
           site.pool};
@@ -106,6 +97,14 @@ std::string remark_on_wrappers(const NamedProfile& profile, Measure measure) {
 }
 
 }  // namespace
+
+// Where samples of several intervals were added up, only live ones tell what each stands for.
+std::string error_in_words(const Amount& amount, Measure measure, const HeapProfile& profile) {
+  if (amount.squares == 0 || amount.bytes == 0) return "";
+  const bool is_at_least = measure != Measure::kLive && profile.has_several_intervals();
+  return fmt::format("{}{:.0f} %", is_at_least ? "≥" : "±",
+                     std::clamp(100 * std::sqrt(amount.squares) / amount.bytes, 1.0, 100.0));
+}
 
 std::vector<Site> sites_of(const NamedProfile& profile, Measure measure, RowOf row_of, NameForm names) {
   std::map<std::tuple<std::string, std::string, unsigned, std::string>, Site> sites;

@@ -25,6 +25,9 @@ struct Site {
 std::vector<Site> sites_of(const NamedProfile& profile, Measure measure, RowOf row_of = RowOf::kSite,
                            NameForm names = NameForm::kFull);
 
+/// What chance may have done to it: "±5 %", "≥5 %"; nothing of what was not sampled.
+std::string error_in_words(const Amount& amount, Measure measure, const HeapProfile& profile);
+
 struct TableShape {
   Measure measure = Measure::kLive;
   RowOf row_of = RowOf::kSite;

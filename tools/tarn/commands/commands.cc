@@ -83,6 +83,22 @@ CLI::Option* add_named(CLI::App& command, const std::string& usage, Value& value
   return command.add_option(usage.substr(0, blank), value, help)->type_name(usage.substr(blank + 1));
 }
 
+/// \why the parser's own message lists all its units
+CLI::Validator in_own_words(const CLI::Validator& parser, const char* kind, const char* examples) {
+  const auto parse = [=](std::string& text) -> std::string {
+    std::string number = text;
+    try {
+      if (parser(number).empty()) {
+        text = number;
+        return {};
+      }
+    } catch (const CLI::ValidationError&) {
+    }
+    return fmt::format("'{}' is no {}: write {}", text, kind, examples);
+  };
+  return {parse, ""};
+}
+
 /// \why CLI11 takes "-1" for the largest number. What transforms last comes first.
 CLI::Option* without_sign(CLI::Option* option) {
   const auto refuse = [](const std::string& text) {
@@ -115,15 +131,15 @@ AddedOption AddedOption::value_may_be_left_out(const char* value) const {
 }
 
 AddedOption AddedOption::as_size() const {
-  return without_sign(option_->transform(CLI::AsSizeValue(false).description("")));
+  return without_sign(
+      option_->transform(in_own_words(CLI::AsSizeValue(false), "size", "4096, 64K, 2M or 1G")));
 }
 
 AddedOption AddedOption::as_count() const {
-  return without_sign(option_->transform(
-      CLI::AsNumberWithUnit(
-          std::map<std::string, std::uint64_t>{{"K", 1'000}, {"M", 1'000'000}, {"G", 1'000'000'000}},
-          CLI::AsNumberWithUnit::CASE_INSENSITIVE)
-          .description("")));
+  const CLI::AsNumberWithUnit parser(
+      std::map<std::string, std::uint64_t>{{"K", 1'000}, {"M", 1'000'000}, {"G", 1'000'000'000}},
+      CLI::AsNumberWithUnit::CASE_INSENSITIVE);
+  return without_sign(option_->transform(in_own_words(parser, "count", "4000, 64K, 20M or 1G")));
 }
 
 namespace {
