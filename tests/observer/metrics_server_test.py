@@ -3,6 +3,7 @@
 import http.client
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -33,7 +34,10 @@ class MetricsServer(ToolTest):
         return self.start_program(self.file, says="ready\n", **keywords)
 
     def serve(self, target, address=":0"):
-        self.server = self.start_tarn("metrics", target, "--serve", address)
+        self.serve_words(target, address=address)
+
+    def serve_words(self, *words, address=":0"):
+        self.server = self.start_tarn("metrics", *words, "--serve", address)
         url = self.server.stdout.readline().split("/metrics")[0]
         self.assertRegex(url, r"^http://", self.server.poll() and self.server.stderr.read())
         self.host, self.port = url.removeprefix("http://").rsplit(":", 1)
@@ -67,6 +71,46 @@ class MetricsServer(ToolTest):
         self.server.send_signal(number)
         self.assertEqual(self.server.wait(self.DEADLINE), 0)
         return self.server.stderr.read()
+
+
+class OfACgroup(MetricsServer):
+    def ups(self):
+        page = re.sub(r"(?m)^# tarn: .*\n", "", self.answer().body)
+        return metrics_grammar.read(page.encode())["tarn_up"]
+
+    def test_series_have_the_process_that_they_are_of(self):
+        first, second = self.start_target(), self.start_target()
+        group = self.make_cgroup(first.pid, second.pid, os.getpid(), memory=5000, most=9000)
+        metrics = metrics_grammar.read(self.tarn("metrics", "--cgroup", group).stdout.encode())
+        for name, series in metrics.items():
+            if name.startswith("tarn_cgroup_"):
+                continue
+            pids = {int(dict(labels)["pid"]) for labels in series}
+            self.assertLessEqual(pids, {first.pid, second.pid}, name)
+            self.assertEqual({dict(labels)["program"] for labels in series}, {self.name}, name)
+        self.assertEqual(sorted(metrics["tarn_up"].values()), [1, 1])
+        whole = (("cgroup", str(group)),)
+        self.assertEqual((metrics["tarn_cgroup_memory_bytes"], metrics["tarn_cgroup_memory_max_bytes"]),
+                         ({whole: 5000}, {whole: 9000}))
+
+    def test_processes_and_the_cgroup_come_and_go(self):
+        target = self.start_target()
+        group = self.make_cgroup(target.pid)
+        self.serve_words("--cgroup", group)
+        self.assertEqual(list(self.ups().values()), [1])
+        second = self.start_target()
+        self.make_cgroup(target.pid, second.pid)
+        self.wait_until(lambda: list(self.ups().values()) == [1, 1])
+        self.end(target)
+        self.end(second)
+        self.wait_until(lambda: self.ups() == {(): 0})
+        (group / "cgroup.procs").unlink()
+        self.wait_until(lambda: "\n# tarn: there is no cgroup" in self.answer().body)
+        self.assertIn("there is no cgroup", self.stop())
+
+    def test_it_is_one_or_the_other(self):
+        self.assert_one_line(self.tarn("metrics", "1", "--cgroup", "/x"), 2, "one of them")
+        self.assert_one_line(self.tarn("metrics", "--cgroup", "no_such.service"), 1, "there is no cgroup")
 
 
 class ItAnswers(MetricsServer):

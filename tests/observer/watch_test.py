@@ -107,7 +107,73 @@ class Watch(ToolTest):
         self.assertEqual(watching.wait(self.DEADLINE), 0)
         self.assert_is_gone(mark.read_text().strip())
 
+    def test_each_process_of_a_cgroup_is_a_line_and_the_cgroup_one(self):
+        first, second = self.start_target(), self.start_target()
+        other = self.start_program("sleep", 60)
+        group = self.make_cgroup(first.pid, second.pid, other.pid, memory=3 << 20, most=8 << 20)
+        result = self.tarn("watch", "--cgroup", group, "--count", 1)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        lines = result.stdout.splitlines()[1:]
+        for line, pid in zip(lines, sorted((first.pid, second.pid)), strict=False):
+            self.assertRegex(line, rf"^\S+Z(  +[\d,.]+ [KMG]?i?B){{6}}  {self.name} {pid}$")
+        self.assertRegex(lines[2], rf"^\S+Z  3.00 MiB of 8.00 MiB in {group}: 2 of 3 processes run on tarn$")
+
+    def test_thresholds_are_of_each_process_and_of_the_cgroup(self):
+        still, growing = self.start_target(), self.start_target()
+        group = self.make_cgroup(still.pid, growing.pid, memory=1 << 20)
+        told = self.scratch / "told"
+        words = '"$TARN_WATCH_WHAT $TARN_WATCH_BYTES $TARN_WATCH_PID/$TARN_WATCH_PROGRAM $TARN_WATCH_CGROUP"'
+        watching = self.start_tarn("watch", "--cgroup", group, "--every", 0.1, "--above", GROWN, "--above",
+                                   "cgroup=2M", "--run", f"echo {words} >>{told}")
+        watching.stdout.readline()
+        self.grow(growing)
+
+        def wait_for(end):
+            self.wait_until(lambda: watching.stdout.readline().endswith(f"  {end} MiB\n"))
+
+        wait_for(f"live of {growing.pid} is above 5.00")
+        self.make_cgroup(still.pid, growing.pid, memory=(2 << 20) + 1)
+        wait_for("cgroup is above 2.00")
+        self.make_cgroup(still.pid, growing.pid, memory=1 << 20)
+        wait_for("cgroup is no longer above 2.00")
+        process, whole = told.read_text().splitlines()
+        self.assertRegex(process, rf"^live \d+ {growing.pid}/{self.name} {group}$")
+        self.assertEqual(whole, f"cgroup {(2 << 20) + 1} / {group}")
+
+    def test_processes_of_a_cgroup_come_and_go_and_so_does_it(self):
+        first = self.start_target()
+        group = self.make_cgroup(first.pid)
+        watching = self.start_tarn("watch", "--cgroup", group, "--every", 0.1, "--json", "--above", "live=1")
+        self.assertEqual(self.look(watching)["pid"], first.pid)
+        whole = self.look(watching)
+        self.assertEqual(whole, whole | {"cgroup": str(group), "is_up": True, "memory_bytes": None,
+                                         "memory_max_bytes": None, "processes": 1, "on_tarn": 1,
+                                         "not_looked_at": 0, "failed": 0, "above": []})
+        (group / "child").mkdir()
+        second = self.start_target()
+        (group / "child/cgroup.procs").write_text(f"{second.pid}\n")
+        came = self.look(watching, lambda look: look.get("pid") == second.pid)
+        self.assertEqual((came["above"], came["cgroup"]), (["live"], str(group)))
+        self.end(first)
+        self.look(watching, lambda look: look.get("on_tarn") == 1)
+        self.assertEqual(self.look(watching)["pid"], second.pid)
+        (group / "cgroup.procs").unlink()
+        gone = self.look(watching, lambda look: not look["is_up"])
+        self.assertIn("there is no cgroup", gone["why"])
+        self.make_cgroup(second.pid)
+        self.assertEqual(self.look(watching, lambda look: look["is_up"])["pid"], second.pid)
+
+    def test_a_cgroup_of_the_kernels_is_read(self):
+        target = self.start_target()
+        group = self.make_real_cgroup(target.pid)
+        looks = self.tarn("watch", "--cgroup", group.name, "--count", 1, "--json").stdout.splitlines()
+        process, whole = map(json.loads, looks)
+        self.assertEqual((process["pid"], whole["processes"], whole["on_tarn"]), (target.pid, 1, 1))
+
     def test_wrong_words_are_one_line(self):
+        self.assert_one_line(self.tarn("watch", "1", "--cgroup", "/x"), 2, "PID|NAME excludes --cgroup")
+        self.assert_one_line(self.tarn("watch", "1", "--above", "cgroup=1"), 2, "not 'cgroup=1'")
+        self.assert_one_line(self.tarn("watch", "--cgroup", "/x", "--above", "x=1"), 2, "or cgroup=2G, not")
         for words, text in [(["--above", "rss"], "--above takes rss=2G"), (["--above", "speed=1"], "speed=1"),
                             (["--above", "rss=-1"], "rss=-1"), (["--every", "0"], "--every takes"),
                             (["--run", "true"], "--above"), (["--count", "0"], "--count takes"),

@@ -4,6 +4,7 @@ TARN_TEST_TOOL of the environment names the command. tarn_add_tool_test() of CMa
 import this file.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -96,6 +97,37 @@ class ToolTest(unittest.TestCase):
             text += chunk
         os.close(master)
         return text.decode(), process.wait(timeout=self.DEADLINE)
+
+    def make_cgroup(self, *pids, memory=None, most="max"):
+        """A folder with files as a cgroup has them."""
+        group = self.scratch / "test.slice"
+        group.mkdir(exist_ok=True)
+        (group / "cgroup.procs").write_text("".join(f"{pid}\n" for pid in pids))
+        (group / "memory.max").write_text(f"{most}\n")
+        if memory is not None:
+            (group / "memory.current").write_text(f"{memory}\n")
+        return group
+
+    def make_real_cgroup(self, pid):
+        """One of the kernel's, which has the process."""
+        for root in map(pathlib.Path, ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")):
+            group = root / f"tarn_test_{os.getpid()}"
+            if not (root / "cgroup.procs").exists():
+                continue
+            try:
+                group.mkdir()
+                self.addCleanup(group.rmdir)
+                (group / "cgroup.procs").write_text(str(pid))
+                self.addCleanup(self.leave_cgroup, root, pid)
+                return group
+            except OSError:
+                break
+        self.skipTest("no cgroup may be made here")
+
+    @staticmethod
+    def leave_cgroup(root, pid):
+        with contextlib.suppress(OSError):
+            (root / "cgroup.procs").write_text(str(pid))
 
     def wait_until(self, is_so, what="", seconds=None):
         """\\returns what `is_so` has returned that counts as true."""

@@ -19,10 +19,12 @@
 namespace tarn::tool {
 namespace {
 
-constexpr double kLookSeconds = 8;  // Prometheus waits ten
 constexpr std::size_t kMostTextBytes = std::size_t{16} << 20;
 
-/// Whether a reader that was killed hangs in the kernel still.
+std::string words_of_end(int number) { return fmt::format("process {} has ended", number); }
+
+}  // namespace
+
 bool is_reader_left() {
   pid_t ended = 0;
   do ended = waitpid(-1, nullptr, WNOHANG);
@@ -30,14 +32,10 @@ bool is_reader_left() {
   return ended == 0;
 }
 
-std::string words_of_end(int number) { return fmt::format("process {} has ended", number); }
-
-}  // namespace
-
 FollowedProgram::FollowedProgram(const Target& target)
     : target_(target), number_(process_number(target.name_or_pid)) {
   if (!target.core_file.empty() || target.name_or_pid.empty())
-    throw UsageError("name the process to look at again and again: PID or NAME");
+    throw UsageError("name the process to look at again and again: PID or NAME, or --cgroup PATH");
   if (number_ != 0) process_ = observer::Descriptor(static_cast<int>(syscall(SYS_pidfd_open, number_, 0)));
 }
 

@@ -13,6 +13,11 @@
 
 namespace tarn::tool {
 
+inline constexpr double kLookSeconds = 8;  // Prometheus waits ten
+
+/// Whether a reader that was killed hangs in the kernel still. \post those that have ended are waited for
+bool is_reader_left();
+
 class FollowedProgram {
  public:
   /// Makes of a look a text of whole lines, none of which is empty.

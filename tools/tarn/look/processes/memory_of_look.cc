@@ -16,6 +16,8 @@ Json memory_json(const Look& look) {
           {"parts", parts}};
 }
 
+std::string memory_line(const Look& look) { return observer::json_text(memory_json(look)) + '\n'; }
+
 std::uint64_t bytes_of(const Json& memory, std::string_view figure) {
   const Json& bytes = figure == "rss" ? memory.at("rss_bytes") : memory.at("parts").at(figure);
   return bytes.get<std::uint64_t>();

@@ -11,6 +11,9 @@ namespace tarn::tool {
 
 Json memory_json(const Look& look);
 
+/// A line of it.
+std::string memory_line(const Look& look);
+
 /// Of what memory_json() has made. \param figure "rss", or the key of a part
 std::uint64_t bytes_of(const Json& memory, std::string_view figure);
 

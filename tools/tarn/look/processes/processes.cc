@@ -1,5 +1,6 @@
 #include "look/processes/processes.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,11 +25,8 @@ Names names_of(const std::filesystem::path& process) {
   return {observer::first_line_of(process / "comm").value_or(""), observer::executable_name(process / "exe")};
 }
 
-/// Kernel threads and zombies have none. \why not whether it has a command line: that lies in its memory, and
-/// need not come.
-bool has_memory(const std::filesystem::path& process) {
-  const std::string status = observer::read_kernel_text((process / "status").string()).value_or("");
-  return !observer::field_of(status, "VmSize:").empty();
+std::string name_of(const Names& names) {
+  return names.executable.starts_with(names.kept) ? names.executable : names.kept;
 }
 
 }  // namespace
@@ -44,14 +42,21 @@ std::vector<ProcessName> processes_named(const std::string& name) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
     const int pid = process_number(entry.path().filename().string());
-    if (pid == 0 || pid == getpid() || !has_memory(entry.path())) continue;
-    const auto [kept, executable] = names_of(entry.path());
-    if (name.empty() || kept == name || executable == name)
-      found.push_back({pid, executable.starts_with(kept) ? executable : kept});
+    if (pid == 0 || pid == getpid() || !has_memory(pid)) continue;
+    const Names names = names_of(entry.path());
+    if (name.empty() || names.kept == name || names.executable == name)
+      found.push_back({pid, name_of(names)});
   }
   std::sort(found.begin(), found.end(),
             [](const ProcessName& a, const ProcessName& b) { return a.pid < b.pid; });
   return found;
+}
+
+std::string name_of_process(int pid) { return name_of(names_of(fmt::format("/proc/{}", pid))); }
+
+// \why not whether it has a command line: that lies in its memory, and need not come.
+bool has_memory(int pid) {
+  return !observer::field_of(observer::process_text(pid, "status"), "VmSize:").empty();
 }
 
 OnTarn is_on_tarn(int pid) {

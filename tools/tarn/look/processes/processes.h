@@ -19,6 +19,12 @@ struct ProcessName {
 /// Those that have the name (empty: any), but for this one and those of the kernel; by ascending numbers.
 std::vector<ProcessName> processes_named(const std::string& name);
 
+/// Of one of them; "" when it has ended.
+std::string name_of_process(int pid);
+
+/// Kernel threads and zombies have none.
+bool has_memory(int pid);
+
 /// Whether a process has tarn's note. Asked in a process of its own with a time limit.
 enum class OnTarn : std::uint8_t { kYes, kNo, kUnknown };  // unknown: no right to look, or no answer
 OnTarn is_on_tarn(int pid);

@@ -2,15 +2,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "commands/commands.h"
 #include "look/processes/memory_of_look.h"
-#include "look/processes/observation.h"
 #include "look/processes/processes.h"
 #include "look/processes/screen_text.h"
-#include "observer/records/locate.h"
-#include "profile/symbols/reader_process.h"
+#include "look/several/looks.h"
 #include "report/results.h"
 #include "system/terminal/terminal.h"
 #include "tarn/version.h"
@@ -19,7 +18,7 @@ namespace tarn::tool {
 namespace {
 
 constexpr int kSchemaVersion = 1;
-constexpr double kMostSecondsOfLook = 10;  // for one process
+constexpr double kHour = 3600;
 
 struct PsOptions {
   std::string name;
@@ -28,32 +27,19 @@ struct PsOptions {
 
 struct Processes {
   std::vector<Json> looked_at;
-  std::size_t refused = 0;  // no right to look
-  std::size_t failed = 0;   // on tarn, but there was no answer
+  std::size_t refused = 0;
+  std::size_t failed = 0;
 };
 
-/// Runs in a process of its own: what is read there may be anything. \returns a line
-std::string look_at_process(const ProcessName& process) {
-  const auto source = observer::open_process(process.pid);
-  if (!observer::locate(*source)) return observer::json_text(nullptr);
-  const Look look = look_at(*source, nullptr);
-  Json memory = memory_json(look);
-  memory["program"] = process.name;
-  return observer::json_text(memory);
-}
-
 Processes look_at_all(const std::string& name) {
-  Processes processes;
-  for (const ProcessName& process : processes_named(name)) {
-    const OnTarn on_tarn = is_on_tarn(process.pid);
-    if (on_tarn == OnTarn::kUnknown) ++processes.refused;
-    if (on_tarn != OnTarn::kYes) continue;
-    profile::ReaderProcess reader([&](const auto& write) { write(look_at_process(process)); });
-    const std::optional<std::string> answer = reader.next_line(kMostSecondsOfLook);
-    if (!answer)
-      ++processes.failed;
-    else if (const Json json = Json::parse(*answer); !json.is_null())
-      processes.looked_at.push_back(json);
+  const std::vector<ProcessName> named = processes_named(name);
+  std::vector<int> numbers;
+  for (const ProcessName& process : named) numbers.push_back(process.pid);
+  const Looks looks = look_at_each(numbers, memory_line, kHour);
+  Processes processes{{}, looks.refused, looks.failed.size()};
+  for (const Looks::Process& look : looks.on_tarn) {
+    Json& memory = processes.looked_at.emplace_back(Json::parse(look.text));
+    memory["program"] = std::ranges::find(named, look.pid, &ProcessName::pid)->name;
   }
   return processes;
 }
