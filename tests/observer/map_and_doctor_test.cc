@@ -193,7 +193,7 @@ TEST(MapTerminal, TheTableNamesWhatPinsMost) {
   made.add_thread(owner);
   made.add_slabs(100, made.add_class(48), 3, owner);
   const Snapshot snapshot = made.snapshot();
-  const std::string text = pinners_text(snapshot, nullptr, Colour::kOff);
+  const std::string text = pinners_text(snapshot, nullptr, 5, Colour::kOff);
   EXPECT_NE(
       text.find(
           "size class     48 B                         6.24 MiB        300    136,500    14.1 KiB    100\n"),
@@ -202,8 +202,22 @@ TEST(MapTerminal, TheTableNamesWhatPinsMost) {
   EXPECT_NE(text.find("owner 0 (thread 1)"), std::string::npos) << text;
 }
 
+TEST(MapTerminal, TheTableHasAsManyOfEachKindAsAreWanted) {
+  HandMade made;
+  const auto owner = made.add_owner();
+  for (const std::uint32_t bytes : {48, 64, 96}) made.add_slabs(100, made.add_class(bytes), 3, owner);
+  const Snapshot snapshot = made.snapshot();
+  const auto lines = [&](std::size_t most) {
+    const std::string text = pinners_text(snapshot, nullptr, most, Colour::kOff);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_EQ(lines(2) - lines(1), 1) << "of owners there is one";
+  EXPECT_EQ(lines(0), lines(3));
+  EXPECT_EQ(lines(3) - lines(2), 1);
+}
+
 TEST(MapTerminal, WhereNothingIsPinnedTheTableSaysSo) {
-  EXPECT_EQ(pinners_text(HandMade().snapshot(), nullptr, Colour::kOff),
+  EXPECT_EQ(pinners_text(HandMade().snapshot(), nullptr, 5, Colour::kOff),
             "No partly used span keeps free memory.\n");
 }
 

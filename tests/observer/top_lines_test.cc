@@ -153,6 +153,15 @@ TEST(TopLines, APipeGetsAllRowsAndNoKeys) {
   expect_golden("top_pipe_80", shown(game_server(), {}, 80, kAnyHeight));
 }
 
+TEST(TopLines, APipeGetsAsManyRowsOfATableAsAreWanted) {
+  const std::string all = shown(game_server(), {}, 80, kAnyHeight);
+  EXPECT_EQ(shown(game_server(), {.most_rows = 3}, 80, kAnyHeight), all);
+  const std::string one = shown(game_server(), {.most_rows = 1}, 80, kAnyHeight);
+  EXPECT_NE(one.find("\n… 1 more\n\npool"), std::string::npos) << one;
+  EXPECT_NE(one.find("\nzone 1 "), std::string::npos) << one;
+  EXPECT_NE(one.find("\n… 2 more\n\nthread"), std::string::npos) << one;
+}
+
 TEST(TopLines, TheViewOfClassesHasWhatTheWidthHasRoomFor) {
   TopState state;
   state.view = TopView::kClasses;

@@ -204,6 +204,9 @@ class TopOnceTest(ToolTest):
             self.assertEqual(found["sum"]["parts"][part],
                              sum(one["parts"][part] for one in found["processes"]))
         self.assertIn("all 2", self.tarn("ps", name).stdout)
+        most = max(found["processes"], key=lambda one: one["rss_bytes"])
+        top = self.tarn("ps", name, "--top", 1).stdout.splitlines()
+        self.assertEqual([line.split()[0] for line in top[1:]], [str(most["pid"]), "all"])
         self.assertIn(f"2 processes named '{name}' run on tarn", self.tarn("top", name).stderr)
 
     def test_ps_of_a_name_that_nothing_on_tarn_has_says_so(self):

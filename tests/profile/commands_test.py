@@ -132,6 +132,9 @@ class Profile(ToolTest):
         run = self.tarn("run", "--profile", "64K", "-o", file, "--", BUSY, 1)
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertRegex(run.stderr, "  medium_site +busy.cc:")
+        one = self.tarn("run", "--profile", "64K", "--top", 1, "--", BUSY, 1).stderr
+        self.assertRegex(one, r"and \d+ more sites\n")
+        self.assertEqual(one.count(" busy.cc:"), 1, one)
         document = json.loads(file.read_text())
         allocated = {site_of(stack): stack["allocated"]["bytes"] for stack in document["stacks"]}
         # Each site makes as many blocks.

@@ -528,6 +528,21 @@ class Tables(CommandTest):
             self.assertEqual(sizes[-1], 256 * 1024)
             self.assertIn(f"{len(sizes)} classes", self.tarn("classes", "--preset", preset).stdout)
 
+    def test_those_that_waste_most_are_told_alone(self):
+        worst = max(self.json_of("classes")["classes"], key=lambda one: one["mean_waste_percent"])
+        table = self.tarn("classes", "--top", 1).stdout
+        self.assertRegex(table, rf"(?m)^ *{worst['smallest_request']}\.\.{worst['block_bytes']} ")
+        self.assertEqual(len([line for line in table.splitlines() if ".." in line]), 2)
+
+    def test_one_help_text_tells_how_many_rows_a_table_has(self):
+        commands = ("run", "classes", "ps", "top", "map", "heap", "leaks", "profile", "diff")
+        for command in commands:
+            self.assertRegex(self.tarn("help", command).stdout,
+                             r"--top N +The most rows of a table; 0: all \(")
+        self.assert_one_line(self.tarn("run", "--top", 3, "--", "true"), 2,
+                             "--top is for --profile and --leaks")
+        self.assert_one_line(self.tarn("top", "1", "--top", 3), 2, "--top requires --once")
+
     def test_all_buckets_of_the_low_fragmentation_heap_are_listed_with_what_serves_them(self):
         buckets = self.json_of("classes", "--preset", "lfh128")["buckets"]
         others = [b["bytes"] for b in buckets if not b["is_class"]]

@@ -65,6 +65,12 @@ AddedOption add_word(CLI::App& command, const std::string& name, std::string& va
 template <class Value>
 AddedOption add_value(CLI::App& command, const std::string& usage, Value& value, const std::string& help);
 
+/// Adds --top, which bounds the rows of a table; 0 is all. \param unless_given its default, for the help
+template <class Rows>
+AddedOption add_top(CLI::App& command, Rows& rows, const std::string& unless_given) {
+  return add_value(command, "--top N", rows, "The most rows of a table; 0: all (" + unless_given + ")");
+}
+
 /// Adds an option that may be given several times, each time with one value.
 AddedOption add_values(CLI::App& command, const std::string& usage, std::vector<std::string>& values,
                        const std::string& help);

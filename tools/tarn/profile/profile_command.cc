@@ -239,8 +239,7 @@ void add_profile_command(CLI::App& app, Invocation& invocation) {
   add_flag(command, "--full-names", options->has_full_names,
            "Names with parameters and all template arguments")
       .excludes(growth);
-  add_value(command, "--top N", options->rows,
-            "The most rows of a table (20) or calls of a tree (60); 0: all");
+  add_top(command, options->rows, "20; 60 calls of a tree");
   add_flag(command, "--json", options->as_json, "Print JSON").excludes(tree).excludes(callers);
   on_call(command, invocation, options, profile_program);
 }

@@ -1,7 +1,9 @@
 // A table of text for a terminal: aligned columns, an optional line of headings above groups of columns, and
 // styles.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,5 +63,15 @@ class Table {
 };
 
 std::size_t width_of(const Line& line);
+
+/// For a table of the rows with the greatest keys, these first; as they are, where it has room for all.
+/// \param most 0: all
+template <typename Row, typename Key>
+std::vector<Row> greatest(std::vector<Row> rows, std::size_t most, Key key) {
+  if (most == 0 || rows.size() <= most) return rows;
+  std::ranges::stable_sort(rows, std::greater<>(), key);
+  rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(most), rows.end());
+  return rows;
+}
 
 }  // namespace tarn::tool

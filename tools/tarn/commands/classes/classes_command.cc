@@ -29,6 +29,7 @@ struct ClassesOptions {
   unsigned most_classes = tune::FitOptions{}.most_classes;
   bool merges_small = false;
   bool as_json = false;
+  std::size_t rows = 0;
 
   std::string name() const { return file.empty() ? preset : file; }
   internal::BlockSizes table() const {
@@ -37,9 +38,9 @@ struct ClassesOptions {
   bool is_of_buckets() const { return file.empty() && preset == "lfh128"; }
 };
 
-Table table_of(const std::vector<ListedClass>& classes) {
+Table table_of(const std::vector<ListedClass>& classes, std::size_t most_rows) {
   Table table({"requests", "block", "stride", "slab", "blocks", "tail", "tail %", "worst %", "mean %"});
-  for (const ListedClass& c : classes)
+  for (const ListedClass& c : greatest(classes, most_rows, std::mem_fn(&ListedClass::mean_waste_percent)))
     table.add_row({fmt::format("{}..{}", c.smallest_request, c.block_bytes), std::to_string(c.block_bytes),
                    std::to_string(c.stride), std::to_string(c.slab_bytes), std::to_string(c.block_count),
                    std::to_string(c.tail_bytes()), fmt::format("{:.1f}", c.tail_percent()),
@@ -62,9 +63,9 @@ Json json_of(const std::vector<ListedClass>& classes) {
   return json;
 }
 
-Table table_of(const std::vector<Bucket>& buckets) {
+Table table_of(const std::vector<Bucket>& buckets, std::size_t most_rows) {
   Table table({"bucket", "bytes", "block", "waste %", {"", Alignment::kLeft}});
-  for (const Bucket& bucket : buckets)
+  for (const Bucket& bucket : greatest(buckets, most_rows, std::mem_fn(&Bucket::waste_percent)))
     table.add_row({std::to_string(bucket.number), std::to_string(bucket.bytes),
                    std::to_string(bucket.served_by), fmt::format("{:.1f}", bucket.waste_percent()),
                    bucket.is_class() ? "" : "blocks would not be aligned to 16 bytes"});
@@ -91,13 +92,13 @@ double worst_between(const std::vector<ListedClass>& classes, std::uint32_t abov
   return worst;
 }
 
-void print_buckets(Colour colour) {
+void print_buckets(std::size_t most_rows, Colour colour) {
   const std::vector<Bucket> buckets = list_buckets();
   const auto classes = std::count_if(buckets.begin(), buckets.end(), std::mem_fn(&Bucket::is_class));
   fmt::print(
       "\nThe {} buckets of the Windows Low Fragmentation Heap: {} are classes here, the others are served by "
       "the next.\n\n{}",
-      buckets.size(), classes, table_of(buckets).render(colour));
+      buckets.size(), classes, table_of(buckets, most_rows).render(colour));
 }
 
 std::string price_note(double price) {
@@ -139,12 +140,12 @@ int print_classes(const ClassesOptions& options) {
       "{}\n{} classes; above 128 bytes a request wastes at most {:.1f} % of its block, above 32 KiB it "
       "leaves at "
       "most\n{:.1f} % of its block untouched, which takes no memory.\n\n",
-      table_of(classes).render(colour), classes.size(),
+      table_of(classes, options.rows).render(colour), classes.size(),
       worst_between(classes, 128, internal::kOwnSlabBlockBytes),
       worst_between(classes, internal::kOwnSlabBlockBytes, tarn::detail::kMediumLimit));
   fmt::print("For alignments above 16 bytes, each block aligned to its own size:\n\n{}",
-             table_of(list_aligned_classes()).render(colour));
-  if (options.is_of_buckets()) print_buckets(colour);
+             table_of(list_aligned_classes(), options.rows).render(colour));
+  if (options.is_of_buckets()) print_buckets(options.rows, colour);
   return 0;
 }
 
@@ -206,6 +207,7 @@ void add_options(CLI::App& command, ClassesOptions& options) {
   add_flag(command, "--merge-small", options.merges_small,
            "Let sizes up to 1 KiB share classes: less memory, but some nanoseconds a request")
       .needs(fit);
+  add_top(command, options.rows, "0");
   add_flag(command, "--json", options.as_json, "Print JSON");
 }
 
@@ -214,9 +216,9 @@ void add_options(CLI::App& command, ClassesOptions& options) {
 void add_classes_command(CLI::App& app, Invocation& invocation) {
   CLI::App& command = add_command(
       app, "classes", "Print size classes and what they waste, or make those that waste least.",
-      fmt::format(
-          "tarn classes [--preset {} | --file FILE] [--histogram FILE | --fit FILE [-o FILE]] [--json]",
-          internal::kSizeClassPresetNames.text),
+      fmt::format("tarn classes [--preset {} | --file FILE] [--histogram FILE | --fit FILE [-o FILE]] [--top "
+                  "N] [--json]",
+                  internal::kSizeClassPresetNames.text),
       "  tarn classes\n  tarn classes --preset lfh128\n  tarn classes --fit sizes.txt -o my.classes\n"
       "  tarn classes --file my.classes --histogram sizes.txt\n");
   auto options = std::make_shared<ClassesOptions>();

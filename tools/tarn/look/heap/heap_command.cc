@@ -118,7 +118,7 @@ void add_heap_command(CLI::App& app, Invocation& invocation) {
   add_value(command, "--save FILE", options->save, "Write the counts, as JSON, for a later --since");
   add_flag(command, "--no-content", options->leaves_contents,
            "Read no block: count by sizes and pools, without classes");
-  add_value(command, "--top N", options->rows, "The most rows of the table; 0: all (30)");
+  add_top(command, options->rows, "30");
   add_flag(command, "--json", options->as_json, "Print JSON");
   on_call(command, invocation, options, print_heap);
 }

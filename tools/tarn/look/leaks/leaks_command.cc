@@ -231,7 +231,7 @@ void add_leaks_command(CLI::App& app, Invocation& invocation) {
            "Stop each thread for some microseconds to read its registers");
   add_flag(command, "--no-content", options->leaves_contents,
            "Refused: leaks cannot be found without reading blocks");
-  add_value(command, "--top N", options->rows, "The most rows of a table; 0: all (20)");
+  add_top(command, options->rows, "20");
   add_flag(command, "--json", options->as_json, "Print JSON");
   on_call(command, invocation, options, print_leaks_or_refuse);
 }

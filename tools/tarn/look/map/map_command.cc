@@ -22,6 +22,7 @@ struct MapOptions {
   Target target;
   ResultOutput output;
   std::size_t width = 0;  // 0: the terminal's
+  std::size_t rows = 5;
 };
 
 void print_map(const observer::PageMap& map, const observer::Snapshot& snapshot,
@@ -30,7 +31,7 @@ void print_map(const observer::PageMap& map, const observer::Snapshot& snapshot,
   look.width = options.width != 0 ? options.width : columns_of(STDOUT_FILENO, kWidthOfScreen);
   look.depth = colour_depth_for(STDOUT_FILENO);
   fmt::print("{}\n{}", map_text(map, snapshot, look),
-             pinners_text(snapshot, residency, colour_for(STDOUT_FILENO)));
+             pinners_text(snapshot, residency, options.rows, colour_for(STDOUT_FILENO)));
 }
 
 int show_map(const MapOptions& options) {
@@ -60,7 +61,7 @@ int show_map(const MapOptions& options) {
 void add_map_command(CLI::App& app, Invocation& invocation) {
   CLI::App& command =
       add_command(app, "map", "Draw each page of a running program's memory, and who pins what.",
-                  "tarn map PID|NAME [-o FILE] [--json] [--width N], or --core FILE",
+                  "tarn map PID|NAME [-o FILE] [--json] [--width N] [--top N], or --core FILE",
                   "  tarn map game_server\n"
                   "  tarn map 4711 -o map.html            a page to hover over, without network\n"
                   "  tarn map --core core.4711 --json\n");
@@ -70,6 +71,7 @@ void add_map_command(CLI::App& app, Invocation& invocation) {
       command, options->output,
       "one page that needs no network (.html), or every span with its figures (.json), instead");
   add_value(command, "--width N", options->width, "Characters in a line (the terminal's; 80 in a pipe)");
+  add_top(command, options->rows, "5 each of classes, pools and owners");
   on_call(command, invocation, options, show_map);
 }
 

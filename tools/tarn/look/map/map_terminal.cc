@@ -195,10 +195,9 @@ std::string scale_in_words(const PageMap& map, std::size_t drawn_cells, std::siz
 }
 
 void add_pinners(Table& table, const char* kind, PinnedBy by, const observer::Snapshot& snapshot,
-                 const observer::Residency* residency) {
-  constexpr std::size_t kMost = 5;
+                 const observer::Residency* residency, std::size_t most) {
   const std::vector<Pinner> pinners = pinners_by(by, snapshot, residency);
-  for (std::size_t i = 0; i < std::min(kMost, pinners.size()); ++i) {
+  for (std::size_t i = 0; i < pinners.size() && (most == 0 || i < most); ++i) {
     const Pinner& one = pinners[i];
     const std::string blocks = one.blocks == 0 ? "–" : format_count(one.blocks);
     table.add_row({i == 0 ? kind : "", name_of(one, snapshot), bytes_in_words(one.pinned_bytes),
@@ -224,7 +223,7 @@ std::string map_text(const PageMap& map, const observer::Snapshot& snapshot, con
 }
 
 std::string pinners_text(const observer::Snapshot& snapshot, const observer::Residency* residency,
-                         Colour colour) {
+                         std::size_t most, Colour colour) {
   constexpr Alignment kLeft = Alignment::kLeft;
   Table table({{"who pins what", kLeft},
                {"", kLeft},
@@ -233,9 +232,9 @@ std::string pinners_text(const observer::Snapshot& snapshot, const observer::Res
                "of blocks",
                "survivors'",
                "spans"});
-  add_pinners(table, "size class", PinnedBy::kClass, snapshot, residency);
-  add_pinners(table, "pool", PinnedBy::kPool, snapshot, residency);
-  add_pinners(table, "owner", PinnedBy::kOwner, snapshot, residency);
+  add_pinners(table, "size class", PinnedBy::kClass, snapshot, residency, most);
+  add_pinners(table, "pool", PinnedBy::kPool, snapshot, residency, most);
+  add_pinners(table, "owner", PinnedBy::kOwner, snapshot, residency, most);
   return table.is_empty() ? "No partly used span keeps free memory.\n" : table.render(colour);
 }
 

@@ -20,7 +20,8 @@ struct MapLook {
 std::string map_text(const observer::PageMap& map, const observer::Snapshot& snapshot, const MapLook& look);
 
 /// A table of the size classes, pools and owners that keep most free memory resident.
+/// \param most of each of the three; 0: all
 std::string pinners_text(const observer::Snapshot& snapshot, const observer::Residency* residency,
-                         Colour colour);
+                         std::size_t most, Colour colour);
 
 }  // namespace tarn::tool

@@ -35,6 +35,7 @@ struct TopState {
   bool is_paused = false;
   bool shows_help = false;
   double interval_seconds = 1;
+  std::size_t most_rows = 0;  // of a table that is printed; 0: all
 
   TopOrder& order() { return orders[static_cast<std::size_t>(view)]; }
   TopOrder order() const { return orders[static_cast<std::size_t>(view)]; }

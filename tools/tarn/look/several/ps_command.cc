@@ -22,6 +22,7 @@ constexpr double kHour = 3600;
 
 struct PsOptions {
   std::string name;
+  std::size_t rows = 0;
   bool as_json = false;
 };
 
@@ -62,11 +63,12 @@ void add_row(Table& table, std::vector<Cell> names, const Json& memory) {
   table.add_row(std::move(names));
 }
 
-std::string table_of(const Processes& processes, Colour colour) {
+std::string table_of(const Processes& processes, std::size_t most_rows, Colour colour) {
   std::vector<Column> columns = {"PID", {"program", Alignment::kLeft}, "up"};
   columns.insert(columns.end(), std::begin(kMemoryTitles), std::end(kMemoryTitles));
   Table table(columns);
-  for (const Json& process : processes.looked_at) {
+  const auto rss = [](const Json& process) { return bytes_of(process, "rss"); };
+  for (const Json& process : greatest(processes.looked_at, most_rows, rss)) {
     const Json& up = process.at("up_seconds");
     add_row(table,
             {std::to_string(process.at("pid").get<int>()),
@@ -102,7 +104,7 @@ int ps(const PsOptions& options) {
                                                       {"not_looked_at", processes.refused},
                                                       {"failed", processes.failed}})));
   else if (!processes.looked_at.empty())
-    fmt::print("{}", table_of(processes, colour_for(STDOUT_FILENO)));
+    fmt::print("{}", table_of(processes, options.rows, colour_for(STDOUT_FILENO)));
   if (!options.as_json) {
     std::fflush(stdout);
     fmt::print(stderr, "{}", notes_of(processes, options));
@@ -113,13 +115,16 @@ int ps(const PsOptions& options) {
 }  // namespace
 
 void add_ps_command(CLI::App& app, Invocation& invocation) {
-  CLI::App& command = add_command(
-      app, "ps", "List the processes that run on tarn, and where their memory is.", "tarn ps [NAME] [--json]",
-      "  tarn ps\n"
-      "  tarn ps nginx        all workers of one name, and their sum\n"
-      "  tarn ps --json\n");
+  CLI::App& command =
+      add_command(app, "ps", "List the processes that run on tarn, and where their memory is.",
+                  "tarn ps [NAME] [--top N] [--json]",
+                  "  tarn ps\n"
+                  "  tarn ps nginx        all workers of one name, and their sum\n"
+                  "  tarn ps --top 5      those with most memory\n"
+                  "  tarn ps --json\n");
   auto options = std::make_shared<PsOptions>();
   add_word(command, "NAME", options->name, "Only processes of this name").without_type();
+  add_top(command, options->rows, "0");
   add_flag(command, "--json", options->as_json, "Print JSON");
   on_call(command, invocation, options, ps);
 }

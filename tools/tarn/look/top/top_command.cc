@@ -32,6 +32,7 @@ struct TopOptions {
   bool is_interval_given = false;
   bool is_once = false;
   bool as_json = false;
+  std::size_t rows = 0;
 };
 
 /// Of a pipe: $COLUMNS, as `ps` takes it.
@@ -41,8 +42,8 @@ std::size_t width_of_output() {
   return columns_of(STDOUT_FILENO, width > 0 ? static_cast<std::size_t>(width) : kWidthOfScreen);
 }
 
-void print_look(const Look& look) {
-  for (const Line& line : top_lines(look, {}, width_of_output(), kAnyHeight))
+void print_look(const Look& look, std::size_t most_rows = 0) {
+  for (const Line& line : top_lines(look, {.most_rows = most_rows}, width_of_output(), kAnyHeight))
     fmt::print("{}", text_of(line, colour_for(STDOUT_FILENO)));
   if (look.has_ended) fmt::print("{} has ended; this was seen last.\n", look.snapshot.pid);
 }
@@ -67,7 +68,7 @@ int look_once(const TopOptions& options, Source& source) {
   if (options.as_json)
     print_document(text_of(top_json(look)));
   else
-    print_look(look);
+    print_look(look, options.rows);
   return 0;
 }
 
@@ -168,7 +169,7 @@ int top(const TopOptions& options) {
 void add_top_command(CLI::App& app, Invocation& invocation) {
   CLI::App& command =
       add_command(app, "top", "Watch the memory of a running program, in parts that add up to its RSS.",
-                  "tarn top PID|NAME|--core FILE [--interval TIME] [--once] [--json]",
+                  "tarn top PID|NAME|--core FILE [--interval TIME] [--once [--top N]] [--json]",
                   "  tarn top game_server\n"
                   "  tarn top 4711 --interval 0.2\n"
                   "  tarn top 4711 --once --interval 5       rates over five seconds, printed\n"
@@ -178,8 +179,9 @@ void add_top_command(CLI::App& app, Invocation& invocation) {
   const AddedOption interval =
       add_value(command, "--interval TIME", options->interval_seconds, "From one look to the next (1s)")
           .as_seconds();
-  add_flag(command, "--once", options->is_once,
-           "Print one look; with --interval, two, and the rates between them");
+  const AddedOption once = add_flag(command, "--once", options->is_once,
+                                    "Print one look; with --interval, two, and the rates between them");
+  add_top(command, options->rows, "0").needs(once);
   add_flag(command, "--json", options->as_json, "Print one look as JSON");
   on_call(command, invocation, options, [interval](TopOptions& given) {
     given.is_interval_given = interval.is_given();

@@ -108,9 +108,18 @@ void append(std::vector<Line>& lines, std::vector<Line> more) {
   lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
+/// Of a panel that is printed: its heading, its first rows, and how many more there are. \param most 0: all
+std::vector<Line> printed(const Panel& panel, std::size_t most, std::size_t width) {
+  std::vector<Line> lines = panel.lines(width, kAnyHeight);
+  if (most == 0 || panel.row_count() <= most) return lines;
+  lines.resize(1 + most);
+  lines.push_back({{fmt::format("… {} more", panel.row_count() - most), Style::kFaint}});
+  return lines;
+}
+
 /// Panels below each other, with empty lines between them. Those without rows are left out.
-std::vector<Line> stacked(std::vector<Panel> panels, std::size_t width, std::size_t height,
-                          std::size_t first = 0) {
+std::vector<Line> stacked(std::vector<Panel> panels, const TopState& state, std::size_t width,
+                          std::size_t height, std::size_t first = 0) {
   std::erase_if(panels, [](const Panel& panel) { return panel.row_count() == 0; });
   std::vector<std::size_t> wanted;
   for (const Panel& panel : panels) wanted.push_back(panel.row_count() + 2);
@@ -120,7 +129,8 @@ std::vector<Line> stacked(std::vector<Panel> panels, std::size_t width, std::siz
   for (std::size_t i = 0; i < panels.size(); ++i) {
     if (given[i] < 3) continue;  // no room for a row
     if (!lines.empty()) lines.emplace_back();
-    append(lines, panels[i].lines(width, given[i] - 1, i == 0 ? first : 0));
+    append(lines, height == kAnyHeight ? printed(panels[i], state.most_rows, width)
+                                       : panels[i].lines(width, given[i] - 1, i == 0 ? first : 0));
   }
   return lines;
 }
@@ -145,11 +155,12 @@ std::vector<Line> overview(const Look& look, const TopState& state, std::size_t 
   const Panel classes = class_panel(look, state.order(), Detail::kShort);
   const Panel threads = thread_panel(look, TopOrder::kBytes);
   const Panel pools = pool_panel(look, TopOrder::kBytes, Detail::kShort);
-  if (width < kWidthOfTwoColumns) return stacked({classes, pools, threads}, width, height, state.first());
+  if (width < kWidthOfTwoColumns)
+    return stacked({classes, pools, threads}, state, width, height, state.first());
   std::vector<Line> left =
-      stacked({classes}, width - kWidthOfSecondColumn - kColumnGap, height, state.first());
+      stacked({classes}, state, width - kWidthOfSecondColumn - kColumnGap, height, state.first());
   const std::size_t at = width_of_widest(left) + kColumnGap;
-  return side_by_side(std::move(left), stacked({pools, threads}, width - at, height), at);
+  return side_by_side(std::move(left), stacked({pools, threads}, state, width - at, height), at);
 }
 
 std::vector<Line> help_lines() {
@@ -178,12 +189,13 @@ std::vector<Line> body_lines(const Look& look, const TopState& state, std::size_
   if (state.shows_help) return help_lines();
   switch (state.view) {
     case TopView::kClasses:
-      return stacked({class_panel(look, state.order(), Detail::kLong)}, width, height, state.first());
+      return stacked({class_panel(look, state.order(), Detail::kLong)}, state, width, height, state.first());
     case TopView::kThreads:
-      return stacked({thread_panel(look, state.order()), owner_panel(look)}, width, height, state.first());
+      return stacked({thread_panel(look, state.order()), owner_panel(look)}, state, width, height,
+                     state.first());
     case TopView::kPools:
       if (look.snapshot.pools.empty()) return {{{"the program has no pools or heaps", Style::kFaint}}};
-      return stacked({pool_panel(look, state.order(), Detail::kLong)}, width, height, state.first());
+      return stacked({pool_panel(look, state.order(), Detail::kLong)}, state, width, height, state.first());
     case TopView::kOverview:
       break;
   }

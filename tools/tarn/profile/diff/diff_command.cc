@@ -91,7 +91,7 @@ void add_diff_command(CLI::App& app, Invocation& invocation) {
   add_word(command, "AFTER", options->after, "A later one, or one of another build").required();
   add_flag(command, "--by-lines", options->by_lines,
            "Stacks of profiles are the same if their lines are too, not only their functions");
-  add_value(command, "--top N", options->rows, "The most rows of growth, and of shrinkage; 0: all (20)");
+  add_top(command, options->rows, "20");
   add_flag(command, "--json", options->as_json, "Print JSON");
   on_call(command, invocation, options, diff);
 }

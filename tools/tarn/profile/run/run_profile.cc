@@ -105,9 +105,10 @@ std::string reachable_text(const profile::Amount& reachable) {
       format_bytes(reachable.bytes), format_count(static_cast<std::uint64_t>(reachable.blocks + 0.5)));
 }
 
-std::string leaks_text(const AtEnd& end) {
+std::string leaks_text(const AtEnd& end, std::size_t most) {
   const std::size_t columns = columns_of(STDERR_FILENO, kWidthOfText);
-  return profile::leak_report_text(end.leaks, {.columns = columns}) + reachable_text(end.reachable);
+  return profile::leak_report_text(end.leaks, {.leaks = most, .columns = columns}) +
+         reachable_text(end.reachable);
 }
 
 bool has_leaks(const AtEnd& end) { return profile::verdict_of(end.leaks) == profile::LeakVerdict::kLeaks; }
@@ -117,11 +118,11 @@ std::string name_in_words(const TracedProcess& process) {
 }
 
 /// The reports of several processes, each text once: forked copies have the leaks of their parent.
-void tell_leaks_of_several(const std::vector<AtEnd>& seen) {
+void tell_leaks_of_several(const std::vector<AtEnd>& seen, std::size_t most) {
   std::map<std::string, std::string> told;  // text, and the process that it was of
   std::vector<std::string> without;
   for (const AtEnd& end : seen) {
-    const std::string text = leaks_text(end), name = name_in_words(end.process);
+    const std::string text = leaks_text(end, most), name = name_in_words(end.process);
     if (!has_leaks(end)) {
       without.push_back(name);
     } else if (const auto [first, is_new] = told.try_emplace(text, name); is_new) {
@@ -175,9 +176,9 @@ bool tell_leaks(const AllAtEnd& all, const RunProfileOptions& options) {
   if (options.output.as_json)
     fmt::print(stderr, "{}", json);
   else if (all.seen.size() == 1)
-    fmt::print(stderr, "{}", leaks_text(all.seen.front()));
+    fmt::print(stderr, "{}", leaks_text(all.seen.front(), options.most_rows()));
   else
-    tell_leaks_of_several(all.seen);
+    tell_leaks_of_several(all.seen, options.most_rows());
   return !all.run.unseen.empty() || std::any_of(all.seen.begin(), all.seen.end(), has_leaks);
 }
 
@@ -185,6 +186,7 @@ void tell_profile(const profile::NamedProfile& profile, const RunProfileOptions&
   if (options.output.as_json) return fmt::print(stderr, "{}", profile::text_of(profile_json(profile)));
   fmt::print(stderr, "{}",
              top_sites_text(profile, {.measure = profile::Measure::kAllocated,
+                                      .rows = options.most_rows(),
                                       .columns = columns_of(STDERR_FILENO, kWidthOfText)}));
 }
 
@@ -224,6 +226,7 @@ void add_profile_options(CLI::App& command, RunProfileOptions& options) {
            "With --leaks: all blocks that are live at the end are leaks");
   add_values(command, "--suppressions FILE", options.suppression_files,
              "With --leaks: leaks that are known, as LeakSanitizer reads them; repeatable");
+  add_top(command, options.rows, "20");
   add_values(command, "-o,--output FILE", options.output.files,
              "Write a file: statistics (.json); with --profile or --leaks, as its ending says: " +
                  profile_forms_in_words() + "; repeatable");
@@ -235,6 +238,7 @@ void check(const RunProfileOptions& options) {
   if (!options.interval.empty()) static_cast<void>(sample_interval(options.interval));
   if (!options.finds_leaks && (options.reports_reachable || !options.suppression_files.empty()))
     throw UsageError("--reachable and --suppressions are for --leaks");
+  if (!options.is_wanted() && options.rows) throw UsageError("--top is for --profile and --leaks");
   if (options.is_wanted())
     require_profile_files(options.output.files, OverTime::kNo);
   else

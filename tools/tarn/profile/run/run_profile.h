@@ -1,5 +1,6 @@
 // `tarn run --profile` and `tarn run --leaks`: what a program's memory tells when the program ends.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,12 @@ struct RunProfileOptions {
   bool finds_leaks = false;
   bool reports_reachable = false;  // leaks: all that is live, also what something points to
   std::vector<std::string> suppression_files;
+  std::optional<std::size_t> rows;
 
   /// Those that have a profile: of leaks, JSON is their report.
   std::vector<std::string> profile_files() const;
   bool is_wanted() const { return !interval.empty() || finds_leaks; }
+  std::size_t most_rows() const { return rows.value_or(20); }
 };
 
 void add_profile_options(CLI::App& command, RunProfileOptions& options);
