@@ -67,8 +67,8 @@ ReaderProcess::~ReaderProcess() {
   if (pid_ <= 0) return;
   kill(pid_, SIGKILL);
   // Where the kernel does not let go of it, it is left behind.
-  constexpr int kTicks = 50, kTickMs = 10;
-  for (int i = 0; i < kTicks && waitpid(pid_, nullptr, WNOHANG) == 0; ++i) poll(nullptr, 0, kTickMs);
+  constexpr int kLongestMs = 256;  // half a second in all
+  for (int ms = 1; ms <= kLongestMs && waitpid(pid_, nullptr, WNOHANG) == 0; ms *= 2) poll(nullptr, 0, ms);
 }
 
 std::optional<std::string> ReaderProcess::take_line() {
