@@ -4,7 +4,7 @@
 # each also as tarn::tarn_static and tarn::malloc_static, and
 #   tarn::hardened  libtarn-hardened, which has the same as libtarn and stops at misuse.
 # They are the same after find_package(tarn), after
-# FetchContent and after add_subdirectory. The command, its manual page and its plot script are tools/tarn's.
+# FetchContent and after add_subdirectory. The command, its manual pages and its plot script are tools/tarn's.
 include(CMakePackageConfigHelpers)
 
 option(TARN_INSTALL "Make the install target" ${PROJECT_IS_TOP_LEVEL})
@@ -49,7 +49,7 @@ endif()
 
 # All that the install target copies, for those who want to build nothing else.
 add_custom_target(tarn_installed DEPENDS ${tarn_libraries})
-foreach(target tarn_tool tarn_bench)
+foreach(target tarn_tool tarn_tool_texts tarn_bench)
   if(TARGET ${target})
     add_dependencies(tarn_installed ${target})
   endif()
@@ -59,6 +59,7 @@ install(TARGETS ${tarn_libraries} EXPORT tarnTargets LIBRARY DESTINATION ${CMAKE
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tarn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h")
+install(FILES ${PROJECT_SOURCE_DIR}/man/tarn.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 install(FILES ${PROJECT_SOURCE_DIR}/tools/valgrind/tarn.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/tarn)
 # gdb finds a library's printers by the library's path, below its own share/gdb/auto-load.
 set(gdb_files ${PROJECT_SOURCE_DIR}/tools/gdb/tarn_gdb.py ${PROJECT_SOURCE_DIR}/tools/gdb/tarn_records.py)

@@ -26,7 +26,7 @@ if [ "${1:-}" = --tests ] || [ "${1:-}" = --check ]; then
   packages="$packages
     clang-format-14 clang libclang-rt-14-dev lld llvm-14 xz-utils
     strace php-cli php-mbstring php-xml php-sqlite3 dnsmasq-base faketime eatmydata fakeroot libuid-wrapper
-    tmux
+    tmux groff-base
   "
 fi
 if [ "${1:-}" = --check ]; then packages="$packages chromium chromium-driver python3-selenium"; fi

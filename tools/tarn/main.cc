@@ -34,7 +34,8 @@ constexpr AddCommand* kCommands[] = {
     add_run_command,   add_compare_command, add_bench_command,   add_classes_command, add_options_command,
     add_heap_command,  add_leaks_command,   add_map_command,     add_doctor_command,  add_ps_command,
     add_top_command,   add_watch_command,   add_metrics_command, add_profile_command, add_diff_command,
-    add_guard_command, add_record_command,  add_replay_command,  add_tune_command,    add_completion_command};
+    add_guard_command, add_record_command,  add_replay_command,  add_tune_command,    add_completion_command,
+    add_manual_command};
 
 /// `tarn help X` is `tarn X --help`, and `tarn` alone asks for help too.
 Words without_help_command(Words words) {

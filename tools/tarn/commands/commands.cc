@@ -39,7 +39,7 @@ constexpr const char* kFrontPageExamples =
     "  tarn tune server.trace --out tarn.conf     the settings with which that program needs least memory\n"
     "\n"
     "Times are 5 or 5s, 500ms, 10m, 2h; sizes 4096, 64K, 2M, 1G.\n"
-    "`tarn help COMMAND` tells more; so does tarn(1).";
+    "`tarn help COMMAND` and `man tarn-COMMAND` tell more.";
 
 class HelpFormatter : public CLI::Formatter {
  public:
@@ -48,6 +48,7 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_option_opts(const CLI::Option* option) const override;
   std::string make_option_desc(const CLI::Option* option) const override;
   std::string make_subcommands(const CLI::App* app, CLI::AppFormatMode mode) const override;
+  const std::string& usage() const { return usage_; }
 
  private:
   std::string usage_;
@@ -72,8 +73,8 @@ std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
 
 std::string HelpFormatter::make_subcommands(const CLI::App* app, CLI::AppFormatMode) const {
   std::string text;
-  for (const CLI::App* command : app->get_subcommands([](const CLI::App*) { return true; }))
-    text += fmt::format("  {:<10}{}\n", command->get_name(), command->get_description());
+  for (const CLI::App* command : commands_of(*app))
+    text += fmt::format("  {:<12}{}\n", command->get_name(), command->get_description());
   return text.empty() ? "" : "\nCommands:\n" + text;
 }
 
@@ -204,10 +205,17 @@ AddedOption add_list(CLI::App& command, const std::string& usage, std::vector<st
   return add_named(command, usage, values, help)->allow_extra_args(false)->delimiter(',');
 }
 
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::string usage_of(const CLI::App& command) {
+  return static_cast<const HelpFormatter&>(*command.get_formatter()).usage();
+}
+
 std::vector<std::string> names_of_commands(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(command->get_name());
+  for (const CLI::App* command : commands_of(app)) names.push_back(command->get_name());
   return names;
 }
 

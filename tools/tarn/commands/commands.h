@@ -24,7 +24,8 @@ using AddCommand = void(CLI::App& app, Invocation& invocation);
 AddCommand add_run_command, add_compare_command, add_bench_command, add_classes_command, add_options_command,
     add_heap_command, add_leaks_command, add_map_command, add_doctor_command, add_top_command,
     add_metrics_command, add_ps_command, add_profile_command, add_guard_command, add_record_command,
-    add_replay_command, add_tune_command, add_diff_command, add_completion_command, add_watch_command;
+    add_replay_command, add_tune_command, add_diff_command, add_completion_command, add_watch_command,
+    add_manual_command;
 
 /// Adds a sub-command with the tool's way of printing help.
 CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& description,
@@ -78,6 +79,11 @@ AddedOption add_values(CLI::App& command, const std::string& usage, std::vector<
 /// The same; and several values may stand in one word, with commas between them.
 AddedOption add_list(CLI::App& command, const std::string& usage, std::vector<std::string>& values,
                      const std::string& help);
+
+/// In the order of the help.
+std::vector<const CLI::App*> commands_of(const CLI::App& app);
+/// How the command is written, as its help says.
+std::string usage_of(const CLI::App& command);
 
 /// Of the sub-commands, as they stand in the help; and of a command's options, with their dashes.
 std::vector<std::string> names_of_commands(const CLI::App& app);

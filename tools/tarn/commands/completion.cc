@@ -16,10 +16,6 @@ constexpr const char* kCompletionExamples =
     "  tarn completion zsh > ~/.zfunc/_tarn         in a folder of $fpath\n"
     "  tarn completion fish > ~/.config/fish/completions/tarn.fish\n";
 
-std::vector<const CLI::App*> commands_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
-
 /// The cases of a shell's `case`, one for each command.
 std::string cases(const CLI::App& app, const char* form) {
   std::string text;

@@ -68,11 +68,7 @@ int print_options(bool as_json) {
     return 0;
   }
   const Colour colour = colour_for(STDOUT_FILENO);
-  fmt::print(
-      "Set by the environment names below, or as \"key:value,key:value\" in TARN_CONF, in the file that\n"
-      "TARN_CONF_FILE names, in /etc/tarn.conf, or for one program by `tarn run --set key=value`.\n"
-      "Sizes take K, M, G; times take ms, s. A program may bring defaults along (tarn_conf) and set options\n"
-      "itself (tarn/options.h): before its first allocation, or where it says so, also while it runs.\n\n");
+  fmt::print("{}\n\n", kHowOptionsAreSet);
   for (const OptionInfo& option : internal::kOptionTable) print_option(option, colour);
   return 0;
 }

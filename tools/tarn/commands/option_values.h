@@ -11,6 +11,12 @@
 
 namespace tarn::tool {
 
+inline constexpr const char* kHowOptionsAreSet =
+    "Set by the environment names below, or as \"key:value,key:value\" in TARN_CONF, in the file that\n"
+    "TARN_CONF_FILE names, in /etc/tarn.conf, or for one program by `tarn run --set key=value`.\n"
+    "Sizes take K, M, G; times take ms, s. A program may bring defaults along (tarn_conf) and set options\n"
+    "itself (tarn/options.h): before its first allocation, or where it says so, also while it runs.";
+
 /// "64 MiB", "2000 ms", "on", "default"
 std::string format_option_value(const internal::OptionInfo& option, std::int64_t value);
 

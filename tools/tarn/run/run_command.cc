@@ -154,18 +154,26 @@ int run(const std::vector<std::string>& command, const RunOptions& options) {
 }  // namespace
 
 void add_run_command(CLI::App& app, Invocation& invocation) {
-  CLI::App& command =
-      add_command(app, "run", "Run a program on the pool.",
-                  "tarn run [--stats|--profile|--leaks] [OPTIONS] -- PROGRAM [ARGS...]",
-                  "  tarn run -- python3 server.py\n"
-                  "  tarn run --stats -- git log --oneline\n"
-                  "  tarn run --profile -o heap.pb.gz -- ./server     who allocated, when it has ended\n"
-                  "  tarn run --leaks -- ./test                       exit status 23 if it leaks\n"
-                  "  tarn run --leaks --suppressions known.txt -- ./test\n"
-                  "  tarn run --max-peak 200M -- ./test               exit status 23 if it takes more\n"
-                  "  tarn run --hardened -- ./server                  stops at misuse of memory\n"
-                  "  tarn run --conf tarn.conf -- ./server            with the options that tarn tune found\n"
-                  "  tarn run --set classes=lfh128 --set decay=500ms -o stats.json -- ./server\n");
+  CLI::App& command = add_command(
+      app, "run", "Run a program on the pool.",
+      "tarn run [--stats|--profile|--leaks] [OPTIONS] -- PROGRAM [ARGS...]",
+      "  tarn run -- python3 server.py\n"
+      "  tarn run --stats -- git log --oneline\n"
+      "  tarn run --profile -o heap.pb.gz -- ./server     who allocated, when it has ended\n"
+      "  tarn run --leaks -- ./test                       exit status 23 if it leaks\n"
+      "  tarn run --leaks --suppressions known.txt -- ./test\n"
+      "  tarn run --max-peak 200M -- ./test               exit status 23 if it takes more\n"
+      "  tarn run --hardened -- ./server                  stops at misuse of memory\n"
+      "  tarn run --conf tarn.conf -- ./server            with the options that tarn tune found\n"
+      "  tarn run --set classes=lfh128 --set decay=500ms -o stats.json -- ./server\n"
+      "\n"
+      "Without options the program replaces tarn. Statistics count each call, which costs time; they\n"
+      "are of the program's own process, and there are none where a signal or _exit ends it, or where\n"
+      "nothing can be preloaded: statically linked and set-uid programs.\n"
+      "\n"
+      "Exit status: the program's own; where that is 0, 23 for leaks, a limit that was exceeded, and\n"
+      "what could not be checked; 126 it cannot be executed, 127 it was not found, 128 and the number\n"
+      "of the signal that ended it.\n");
   auto options = std::make_shared<RunOptions>();
   add_flag(command, "--stats", options->prints_statistics,
            "When it ends, print what it used and wasted, on standard error");

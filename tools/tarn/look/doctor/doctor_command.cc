@@ -154,7 +154,9 @@ void add_doctor_command(CLI::App& app, Invocation& invocation) {
                   "  tarn doctor game_server\n"
                   "  tarn doctor 4711 --watch 10          and what changes meanwhile\n"
                   "  tarn doctor --core core.4711\n"
-                  "  tarn doctor 4711 || page_somebody    the status is 1 when anything is bad\n");
+                  "  tarn doctor 4711 || page_somebody\n"
+                  "\n"
+                  "Exit status: 0 nothing is bad, 1 something is, or the program cannot be looked at.\n");
   auto options = std::make_shared<DoctorOptions>();
   add_target(command, options->target);
   add_value(command, "--watch TIME", options->pause_seconds,

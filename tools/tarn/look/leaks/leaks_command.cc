@@ -187,7 +187,7 @@ constexpr const char* kLeaksExamples =
     "  tarn leaks 4711 --stop                        look into registers too\n"
     "  tarn leaks --core core.4711 --json\n"
     "\n"
-    "The exit status is 0 without leaks, 1 with some, 2 when the program cannot be looked at.";
+    "Exit status: 0 without leaks, 1 with some, 2 when the program cannot be looked at.";
 
 int print_leaks(const LeaksOptions& options) {
   const std::unique_ptr<observer::Source> source = open_target(options.target);

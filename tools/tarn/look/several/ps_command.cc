@@ -121,7 +121,9 @@ void add_ps_command(CLI::App& app, Invocation& invocation) {
                   "  tarn ps\n"
                   "  tarn ps nginx        all workers of one name, and their sum\n"
                   "  tarn ps --top 5      those with most memory\n"
-                  "  tarn ps --json\n");
+                  "  tarn ps --json\n"
+                  "\n"
+                  "Exit status: 1 no process of that name runs on tarn, or one gave no answer.\n");
   auto options = std::make_shared<PsOptions>();
   add_word(command, "NAME", options->name, "Only processes of this name").without_type();
   add_top(command, options->rows, "0");
