@@ -13,7 +13,7 @@ RUN_ARGS ?=
 # Each child's output is its own; a parallel make would only mix them. CMake gets its jobs from JOBS.
 .NOTPARALLEL:
 .PHONY: lib run compare test test-sanitizers check bench build configure setup setup-tests setup-check \
-        install docs clean help $(sanitizer_dirs)
+        setup-docs install docs clean help $(sanitizer_dirs)
 
 # The library alone, which needs a compiler and CMake only; in a folder of its own, since the others have all.
 lib:
@@ -79,10 +79,12 @@ install:
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" -eq 0 ]; then ldconfig; fi
 
-docs: setup configure
+docs: setup-docs configure
 	@cmake --build $(BUILD) -j $(JOBS) --target tarn_tool
 	@scripts/options_page.py $(BUILD)/tarn > docs/options.md
 	@scripts/benchmark_claims.py
+	@scripts/site/build_site.py . $(BUILD)/site
+	@echo 'To read the site: python3 -m http.server --directory $(BUILD)/site'
 
 setup:
 	@scripts/setup.sh
@@ -92,6 +94,9 @@ setup-tests:
 
 setup-check:
 	@scripts/setup.sh --check
+
+setup-docs:
+	@scripts/setup.sh --docs
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-lib $(sanitizer_dirs)
@@ -109,7 +114,8 @@ help:
 	      'BENCH_ARGS= for all of it'
 	@echo 'make install           into PREFIX=/usr/local; DESTDIR is honoured'
 	@echo 'make docs              write anew what is generated: docs/options.md,' \
-	      'and the figures of the benchmarks in prose'
+	      'the figures of the benchmarks in prose,' \
+	      'and the site of the documentation in BUILD/site'
 	@echo 'make clean             remove what was built'
 	@echo 'Missing packages are installed when you are root or may use sudo without a password.'
 	@echo 'Variables: JOBS=N, BUILD=DIR, PREFIX=DIR, WERROR=ON, BENCH_ARGS="...", RUN_ARGS="...";' \

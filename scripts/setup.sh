@@ -2,7 +2,7 @@
 # Installs what building and comparing tarn needs on Debian 12, and does nothing when all of it is there. With
 # --library only what the library alone needs, with --install what installing needs; with --tests also what
 # the tests need (the formatter, a compiler that fuzzes, programs that run on it), with --check also what the
-# long tests need (a browser).
+# long tests need (a browser); with --docs also what the site of the documentation needs.
 # Root and whoever may use sudo without a password get it installed; others get the one line to run.
 # The list holds what the CMake files look for, the allocators to compare with and the programs the tests run.
 set -eu
@@ -30,6 +30,7 @@ if [ "${1:-}" = --tests ] || [ "${1:-}" = --check ]; then
   "
 fi
 if [ "${1:-}" = --check ]; then packages="$packages chromium chromium-driver python3-selenium"; fi
+if [ "${1:-}" = --docs ]; then packages="$packages doxygen mkdocs mkdocs-material"; fi
 
 if ! command -v dpkg-query >/dev/null; then
   echo "setup: this is no Debian; needed is what Debian calls:" $packages >&2
