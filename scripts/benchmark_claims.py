@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Writes what README.md, docs/benchmarks.md, docs/pools/adapters.md and bench/results/README.md say of the
-reference run of `tarn bench`, and of the run beside the newest allocators, or checks it: figures in prose
-rot, so these come from the JSON of the runs.
+"""Writes what docs/benchmarks.md, docs/pools/adapters.md and bench/results/README.md say of the
+reference run of `tarn bench`, or checks it: figures in prose rot, so these come from the run's JSON.
 
 Each file holds blocks between `<!-- claims: NAME -->` and `<!-- end -->`; what stands between is made here.
 """
@@ -17,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
-FILES = ("README.md", "docs/benchmarks.md", "bench/results/README.md", "docs/pools/adapters.md")
+FILES = ("docs/benchmarks.md", "bench/results/README.md", "docs/pools/adapters.md")
 BLOCK = re.compile(r"(<!-- claims: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 OTHER_MALLOCS = ("system", "general")
@@ -94,13 +93,12 @@ def summary(runs, metric):
     return {"lower_quartile": lower, "median": median, "upper_quartile": upper}
 
 
-def reference_files():
-    """Of the runs beside Debian's allocators, and of those beside the newest, each the last committed."""
-    runs = [sorted(PROJECT.glob(f"bench/results/*/{name}.json.xz")) for name in ("bench", "newest")]
-    if not all(runs):
-        raise SystemExit("bench/results has no bench.json.xz or no newest.json.xz; its README says how they "
-                         "are made")
-    return [of_kind[-1] for of_kind in runs]
+def reference_file():
+    """Of the runs beside Debian's allocators the last committed."""
+    runs = sorted(PROJECT.glob("bench/results/*/bench.json.xz"))
+    if not runs:
+        raise SystemExit("bench/results has no bench.json.xz; its README says how it is made")
+    return runs[-1]
 
 
 class Run:
@@ -364,13 +362,8 @@ CLAIMS = {"pmr": pmr, "headline": headline, "where_tarn_loses": where_tarn_loses
           "pool_targets": pool_targets, "standing": standing, "standing_in_words": standing_in_words}
 
 
-def with_claims(text, reference, newest):
-    def claim(match):
-        of_newest = match[2].removeprefix("newest_")
-        run = reference if of_newest == match[2] else newest
-        return match[1] + CLAIMS[of_newest](run) + match[3]
-
-    return BLOCK.sub(claim, text)
+def with_claims(text, run):
+    return BLOCK.sub(lambda match: match[1] + CLAIMS[match[2]](run) + match[3], text)
 
 
 def main():
@@ -379,13 +372,13 @@ def main():
     parser.add_argument("--check", action="store_true",
                         help="write nothing; exit with 1 where a file says something else")
     options = parser.parse_args()
-    runs = [Run(path) for path in reference_files()]
+    run = Run(reference_file())
     status = 0
     for path in (PROJECT / name for name in FILES):
         old = path.read_text(encoding="utf-8")
         if not BLOCK.search(old):
             raise SystemExit(f"{path} has no block of claims")
-        new = with_claims(old, *runs)
+        new = with_claims(old, run)
         if new == old:
             continue
         if options.check:

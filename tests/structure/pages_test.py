@@ -75,7 +75,7 @@ class Pages(unittest.TestCase):
                             re.MULTILINE | re.DOTALL)
         self.assertGreater(len(blocks), 1)
         for block in blocks:
-            self.assertIsInstance(yaml.safe_load(block), dict)
+            self.assertIsInstance(yaml.safe_load(block), (dict, list))
 
 
 if __name__ == "__main__":
