@@ -93,7 +93,8 @@ TEST(Timeline, EveryEventHasItsProcessAndThreadWhichHaveNames) {
 }
 
 TEST(Timeline, AProfileWithoutLooksHasNone) {
-  EXPECT_TRUE(timeline_json(test::named(test::make_mixed_profile())).is_null());
+  const Json json = timeline_json(test::named(test::make_mixed_profile()));
+  EXPECT_EQ(json["traceEvents"].back()["name"], "the profile ended before its third look");
 }
 
 TEST(ProfileJson, TellsLiveBlocksBySizeInWholeNumbers) {

@@ -79,7 +79,7 @@ class TheFiguresAreThoseOfTheResults(PlotsPage):
     def test_opened_tables_hold_every_row(self):
         self.open_all()
         counts = """[...document.querySelectorAll('section[id^=group-]')].map(s => [s.id.slice('group-'.length),
-            [...s.querySelectorAll('details table')].map(t => t.tBodies[0].rows.length)])"""
+            [...s.querySelectorAll(':scope details table')].map(t => t.tBodies[0].rows.length)])"""
         wanted = {group["group"]: [sum(bool(medians_of(row)) for row in group["rows"])] * 2
                   for group in self.groups}
         self.assertEqual(dict(self.run_js(counts)), wanted)

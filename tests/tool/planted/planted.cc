@@ -31,17 +31,35 @@ using namespace std::chrono_literals;
 
 volatile std::size_t g_sink;
 
-void small_work(int turn) {
-  std::vector<int> numbers(64 + turn % 64);
+// What is innocent: it frees what it takes, or holds as much all the time.
+
+void parse_line(int turn) {
+  std::string line(300 + turn % 64, 'l');
+  g_sink = line.find('x');
+}
+
+void build_reply(int turn) {
+  std::vector<int> numbers(200 + turn % 64);
   g_sink = numbers.size();
 }
 
-/// Calls `step` some thousand times a second, and small_work; says "ready" after `until_ready` steps.
+void sort_scores(int turn) {
+  std::map<int, int> scores;
+  for (int i = 0; i < 4; ++i) scores[(turn * 7 + i * 5) % 11] = i;
+  g_sink = scores.size();
+}
+
+std::vector<std::string> load_catalogue() { return std::vector<std::string>(2000, std::string(500, 'c')); }
+
+/// Calls `step` some thousand times a second, beside innocent work; says "ready" after `until_ready` steps.
 template <typename Step>
 void serve(int until_ready, Step step) {
+  const std::vector<std::string> catalogue = load_catalogue();
   for (int turn = 0;; ++turn) {
     step(turn);
-    small_work(turn);
+    parse_line(turn);
+    build_reply(turn);
+    sort_scores(turn);
     if (turn == until_ready) {
       std::puts("ready");
       std::fflush(stdout);
@@ -120,7 +138,7 @@ Job handle_connection(int turn) {
 
 class Cache {
  public:
-  void put(const std::string& key, std::string value) { values_.emplace(key, std::move(value)); }
+  void put(const std::string& key, std::size_t bytes) { values_[key] = std::string(bytes, 'v'); }
 
  private:
   std::unordered_map<std::string, std::string> values_;
@@ -199,9 +217,7 @@ void run(std::string_view fault, const char* plugin) {
   if (fault == "threads") many_threads();
   if (fault == "forks") fork_server();
   if (fault == "cache")
-    serve(20'000, [cache = Cache()](int turn) mutable {
-      cache.put("key of " + std::to_string(turn), std::string(300, 'v'));
-    });
+    serve(20'000, [cache = Cache()](int turn) mutable { cache.put("key of " + std::to_string(turn), 300); });
   std::exit(2);
 }
 

@@ -24,7 +24,7 @@ Json speedscope_json(const NamedProfile& profile);
 
 /// What was live over the time, for Perfetto and chrome://tracing (Trace Event Format): a counter of all, and
 /// one with a series for each of the greatest sites; when each was at its peak. Times are microseconds since
-/// the start. \returns null of a profile with fewer than three looks
+/// the start. Of a profile with fewer than three looks it says that alone.
 Json timeline_json(const NamedProfile& profile);
 
 /// For `go tool pprof` and all that read its format (profile.proto, compressed by gzip): the file's bytes.

@@ -59,6 +59,12 @@ void Timeline::add_peak(const std::string& of, const std::vector<double>& bytes)
 }
 
 Json Timeline::events() {
+  if (over_time_.seconds.empty()) {
+    Json& event = add("i", "the profile ended before its third look");
+    event["ts"] = 0;
+    event["s"] = "t";
+    return std::move(events_);
+  }
   std::vector<double> all;
   for (std::size_t look = 0; look < over_time_.seconds.size(); ++look) {
     Json series = Json::object();
@@ -79,7 +85,6 @@ Json Timeline::events() {
 
 Json timeline_json(const NamedProfile& profile) {
   const LiveOverTime over_time = live_over_time(profile, kMostSites);
-  if (over_time.seconds.empty()) return nullptr;
   return {{"traceEvents", Timeline(profile, over_time).events()},
           {"displayTimeUnit", "ms"},
           {"otherData", {{"program", profile.program()}, {"library", profile.raw().library}}}};

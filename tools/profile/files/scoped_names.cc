@@ -2,6 +2,7 @@
 
 #include <dwarf.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "profile/files/elf_functions.h"
@@ -45,23 +46,44 @@ std::string name_of_scope(Dwarf_Die& die) {
 
 }  // namespace
 
-void ScopedNames::add_names(Dwarf_Die& scope, const std::string& prefix, int depth, Names& names) {
+namespace {
+
+using Names = std::unordered_map<const void*, std::string>;
+
+/// What a walk through a unit has met: the names of all that is declared, of which functions without a linkage
+/// name are asked for.
+struct Walk {
+  Names declared;
+  Names* kept;
+  std::size_t left = std::size_t{1} << 22;  // steps, as debug information may be forged
+};
+
+void add_names(Dwarf_Die& scope, const std::string& prefix, int depth, Walk& walk) {
+  constexpr std::size_t kLongestName = 1024, kBytesOfAStep = 64;
   Dwarf_Die child;
   if (depth == kDeepestScope || dwarf_child(&scope, &child) != 0) return;
   do {
+    if (walk.left == 0) return;
+    --walk.left;
     const int tag = dwarf_tag(&child);
-    if (tag == DW_TAG_lexical_block) add_names(child, prefix, depth + 1, names);
+    if (tag == DW_TAG_lexical_block) add_names(child, prefix, depth + 1, walk);
     if (!is_named_scope(tag)) continue;
-    std::string name = prefix + name_of_scope(child);
-    if (const Dwarf_Die declaration = declaration_of(child); declaration.addr != child.addr) {
-      // Defined outside of its class: what is within it is within that too.
-      if (const auto found = names.find(declaration.addr); found != names.end()) name = found->second;
-    } else if (tag == DW_TAG_subprogram && !prefix.empty()) {
-      names.try_emplace(child.addr, name);
+    std::string name = (prefix + name_of_scope(child)).substr(0, kLongestName);
+    walk.left -= std::min(walk.left, name.size() / kBytesOfAStep);
+    // Defined outside of its class: what is within it is within that too.
+    const Dwarf_Die declaration = declaration_of(child);
+    const auto declared = walk.declared.find(declaration.addr);
+    if (declaration.addr != child.addr && declared != walk.declared.end()) name = declared->second;
+    if (declaration.addr == child.addr && !prefix.empty()) {
+      if (dwarf_hasattr(&child, DW_AT_declaration) != 0) walk.declared.try_emplace(child.addr, name);
+      if (tag == DW_TAG_subprogram && dwarf_hasattr(&child, DW_AT_linkage_name) == 0)
+        walk.kept->try_emplace(child.addr, name);
     }
-    add_names(child, name + "::", depth + 1, names);
+    add_names(child, name + "::", depth + 1, walk);
   } while (dwarf_siblingof(&child, &child) == 0);
 }
+
+}  // namespace
 
 std::string ScopedNames::function_of(Dwarf_Die& die) {
   for (const unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name})
@@ -70,7 +92,10 @@ std::string ScopedNames::function_of(Dwarf_Die& die) {
   Dwarf_Die declaration = declaration_of(die), unit;
   if (!name || dwarf_diecu(&declaration, &unit, nullptr, nullptr) == nullptr) return name.value_or("");
   const auto [names, is_new] = units_.try_emplace(unit.addr);
-  if (is_new) add_names(unit, "", 0, names->second);
+  if (is_new) {
+    Walk walk{.declared = {}, .kept = &names->second};
+    add_names(unit, "", 0, walk);
+  }
   const auto found = names->second.find(declaration.addr);
   return found != names->second.end() ? found->second : *name;
 }

@@ -23,8 +23,6 @@ class ScopedNames {
  private:
   using Names = std::unordered_map<const void*, std::string>;
 
-  static void add_names(Dwarf_Die& scope, const std::string& prefix, int depth, Names& names);
-
   std::unordered_map<const void*, Names> units_;  // by unit; of functions, by their declaration
 };
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <stdexcept>
 
 #include "profile/documents/documents.h"
 #include "profile/stacks/json.h"
@@ -32,13 +31,6 @@ std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-std::string timeline(const profile::NamedProfile& profile) {
-  const profile::Json json = profile::timeline_json(profile);
-  if (json.is_null())
-    throw std::runtime_error("the profile ended before its third look: there is no timeline");
-  return profile::text_of(json);
-}
-
 std::string document(const profile::NamedProfile& profile, ProfileForm form, profile::Measure measure) {
   switch (form) {
     case ProfileForm::kPprof:
@@ -48,7 +40,7 @@ std::string document(const profile::NamedProfile& profile, ProfileForm form, pro
     case ProfileForm::kSpeedscope:
       return profile::text_of(profile::speedscope_json(profile));
     case ProfileForm::kTimeline:
-      return timeline(profile);
+      return profile::text_of(profile::timeline_json(profile));
     case ProfileForm::kPage:
       return profile::flame_page(profile);
     case ProfileForm::kJson:

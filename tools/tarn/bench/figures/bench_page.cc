@@ -102,19 +102,6 @@ Json pools_table(const BenchDocument& document) {
   return table;
 }
 
-Json overview(const BenchDocument& document) {
-  Json section = page_section(
-      "Overview", Level::kMain, "overview",
-      Json::array({"Each figure is a contender's speed as a share of the best of the row, the geometric mean "
-                   "over a group's rows: 1.00 is the best in every row, 0.50 takes twice the time (or "
-                   "memory, where that is what the group measures). Marked: the best of the group, pools "
-                   "included. †: ran in fewer rows than others, and is not marked."}));
-  section["parts"].push_back(overview_table(document));
-  if (Json pools = pools_table(document); !pools["rows"].empty())
-    section["parts"].push_back(std::move(pools));
-  return section;
-}
-
 Json time_bars(std::vector<Mean> means, std::size_t row_count) {
   std::sort(means.begin(), means.end(), [](const Mean& a, const Mean& b) {
     return std::pair(a.is_partial, a.times_the_best) < std::pair(b.is_partial, b.times_the_best);
@@ -141,6 +128,31 @@ Json memory_against_time(const std::vector<Mean>& speeds, const std::vector<Mean
       add_point(scatter, own->contender, speed.times_the_best, own->times_the_best,
                 speed.is_partial ? Dot::kHollow : Dot::kFull);
   return scatter;
+}
+
+/// Two pictures of all that takes the place of malloc, then a table of groups for each kind.
+Json overview(const BenchDocument& document) {
+  Json section = page_section(
+      "Overview", Level::kMain, "overview",
+      Json::array({"Each figure is a contender's speed as a share of the best of the row, the geometric mean "
+                   "over a group's rows: 1.00 is the best in every row, 0.50 takes twice the time (or "
+                   "memory, where that is what the group measures). Marked: the best of the group, pools "
+                   "included. †: ran in fewer rows than others, and is not marked."}));
+  const auto only_mallocs = [&](std::vector<Mean> means) {
+    std::erase_if(means, [&](const Mean& one) { return is_pool(document.contenders[one.contender].kind); });
+    return means;
+  };
+  std::vector<const GroupSamples*> timed = all_groups(document);
+  std::erase_if(timed, [](const GroupSamples* group) { return !is_of_times(*find_group(group->name)); });
+  if (const std::vector<const RowSamples*> rows = rows_of(timed); !rows.empty()) {
+    const std::vector<Mean> speeds = only_mallocs(means_of(rows));
+    section["parts"].push_back(memory_against_time(speeds, means_of(rows, kPeakMemory)));
+    section["parts"].push_back(time_bars(speeds, rows.size()));
+  }
+  section["parts"].push_back(overview_table(document));
+  if (Json pools = pools_table(document); !pools["rows"].empty())
+    section["parts"].push_back(std::move(pools));
+  return section;
 }
 
 Json source_section(const BenchDocument& document, const SourceInfo& source) {

@@ -42,7 +42,9 @@ function toggle(members, attributes, ...children) {
   button.addEventListener("click", () => {
     const isAnyShown = button.members.some((index) => !hidden.has(index));
     for (const index of button.members) isAnyShown ? hidden.add(index) : hidden.delete(index);
-    refresh();
+    addEventListener("hashchange", openTarget);
+refresh();
+openTarget();
   });
   return button;
 }
@@ -57,15 +59,37 @@ function section({ title, level, id, notes, parts }) {
     folded.map(foldedPart));
 }
 
-// Sections of the lower level stand beside each other where they have few figures.
+// Sections of the lower level are behind the list of their titles, beside each other where they have few
+// figures.
 function sections() {
   const blocks = [];
+  let lower;
   for (const one of page.sections) {
-    if (one.level === 2) blocks.push(section(one));
-    else if (blocks.at(-1)?.className === "beside") blocks.at(-1).append(section(one));
-    else blocks.push(html("div", { class: "beside" }, section(one)));
+    if (one.level === 2) lower = blocks.push(section(one)) && undefined;
+    else if (lower) lower.push(one);
+    else blocks.push((lower = [one]));
   }
-  return blocks;
+  return blocks.map((block) => (Array.isArray(block) ? lowerSections(block) : block));
+}
+
+function lowerSections(all) {
+  const details = html("details", { class: "groups" },
+    html("summary", {}, `${all.length} in detail: ${all.map(({ title }) => title).join(" · ")}`),
+    html("div", { class: "beside" }, all.map(section)));
+  details.addEventListener("toggle", refresh);
+  return details;
+}
+
+// A link leads to what it names, also where that is folded.
+function openTarget() {
+  const target = location.hash && document.getElementById(location.hash.slice(1));
+  const folded = target && target.closest("details:not([open])");
+  if (!folded) return;
+  folded.open = true;
+  addEventListener("hashchange", openTarget);
+refresh();
+openTarget();
+  target.scrollIntoView();
 }
 
 function figurePart(part) {
@@ -165,4 +189,6 @@ addEventListener("resize", () => {
   if (width !== innerWidth) refresh();
   width = innerWidth;
 });
+addEventListener("hashchange", openTarget);
 refresh();
+openTarget();

@@ -38,7 +38,7 @@ function logScale(values, from, to, unit, gap) {
   const inside = choices.map((ticks) => ticks.filter((tick) => tick >= low && tick <= high));
   const hasRoom = (ticks) =>
     ticks.every((tick, i) => i === 0 || Math.abs(place(tick) - place(ticks[i - 1])) >= gap);
-  return { place, ticks: inside.find(hasRoom) ?? [least] };
+  return { place, ticks: inside.find((ticks) => ticks.length > 0 && hasRoom(ticks)) ?? [least] };
 }
 
 const scaleOf = (axis, values, from, to, gap) =>
