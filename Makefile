@@ -12,8 +12,8 @@ RUN_ARGS ?=
 
 # Each child's output is its own; a parallel make would only mix them. CMake gets its jobs from JOBS.
 .NOTPARALLEL:
-.PHONY: lib run compare test test-sanitizers check bench build configure setup setup-tests setup-check \
-        setup-docs install docs clean help $(sanitizer_dirs)
+.PHONY: lib run compare test test-library test-sanitizers check bench build configure setup setup-tests \
+        setup-check setup-docs install docs clean help $(sanitizer_dirs)
 
 # The library alone, which needs a compiler and CMake only; in a folder of its own, since the others have all.
 lib:
@@ -33,6 +33,14 @@ compare: setup configure
 
 test: setup-tests build
 	@scripts/run_tests.py --jobs $(JOBS) $(BUILD)
+
+# What other compilers are tried with: `make test-library CC=clang-16 CXX=clang++-16 BUILD=build-clang-16`.
+test-library:
+	@scripts/setup.sh --library-tests
+	@$(call cmake_configure,$(BUILD)-library,-DTARN_BUILD_TOOLS=OFF -DTARN_BUILD_BENCH=OFF \
+	  -DTARN_BUILD_EXAMPLES=OFF -DTARN_BUILD_TESTS=ON)
+	@cmake --build $(BUILD)-library -j $(JOBS) --target tarn_malloc_shared unit unit_counted_calls
+	@scripts/run_tests.py --jobs $(JOBS) --labels '^unit$$' $(BUILD)-library
 
 test-sanitizers: setup-tests $(sanitizer_dirs)
 	@scripts/run_tests.py --jobs $(JOBS) $(sanitizer_dirs)
@@ -99,13 +107,14 @@ setup-docs:
 	@scripts/setup.sh --docs
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-lib $(sanitizer_dirs)
+	rm -rf $(BUILD) $(BUILD)-lib $(BUILD)-library $(sanitizer_dirs)
 
 help:
 	@echo 'make lib               build libtarn.so alone, to be preloaded: about a minute'
 	@echo 'make run               build, then run the game server on the pools and on every allocator installed'
 	@echo 'make compare           build, then run two real programs on tarn and on every allocator installed'
 	@echo 'make test              build, then all tests but the long ones; ends with "N passed, N failed"'
+	@echo 'make test-library      the library and its unit tests alone, for other systems and compilers'
 	@echo 'make test-sanitizers   the tests under Address- and UndefinedBehaviorSanitizer,' \
 	      'then under ThreadSanitizer'
 	@echo 'make check             all of these tests, the long ones (pages in a browser too), and a minute of' \

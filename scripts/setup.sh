@@ -1,27 +1,31 @@
 #!/bin/sh
 # Installs what building and comparing tarn needs on Debian 12, and does nothing when all of it is there. With
-# --library only what the library alone needs, with --install what installing needs; with --tests also what
-# the tests need (the formatter, a compiler that fuzzes, programs that run on it), with --check also what the
-# long tests need (a browser); with --docs also what the site of the documentation needs.
+# --library only what the library alone needs, with --library-tests also what its unit tests need, with
+# --install what installing needs; with --tests also what the tests need (the formatter, a compiler that
+# fuzzes, programs that run on it), with --check also what the long tests need (a browser); with --docs also
+# what the site of the documentation needs.
 # Root and whoever may use sudo without a password get it installed; others get the one line to run.
 # The list holds what the CMake files look for, the allocators to compare with and the programs the tests run.
 set -eu
 
 packages='make g++ cmake ninja-build'
-if [ "${1:-}" != --library ]; then
-  packages="$packages
+case "${1:-}" in
+  --library) ;;
+  --library-tests) packages="$packages libgtest-dev python3" ;;
+  *) packages="$packages
   libcli11-dev libfmt-dev nlohmann-json3-dev libncurses-dev libelf-dev libdw-dev liblzma-dev
-  libbz2-dev zlib1g-dev libzstd-dev libiberty-dev"
-fi
-if [ "${1:-}" != --install ] && [ "${1:-}" != --library ]; then
-  packages="$packages
+  libbz2-dev zlib1g-dev libzstd-dev libiberty-dev" ;;
+esac
+case "${1:-}" in
+  --library | --library-tests | --install) ;;
+  *) packages="$packages
   pkg-config git
   libgtest-dev libasio-dev
   python3 python3-matplotlib
   libmimalloc2.0 libjemalloc2 libtcmalloc-minimal4 libtbbmalloc2
   libboost-dev libloki-dev libfoonathan-memory-dev libmimalloc-dev libbenchmark-dev
-  perl sqlite3 gdb binutils valgrind"
-fi
+  perl sqlite3 gdb binutils valgrind" ;;
+esac
 if [ "${1:-}" = --tests ] || [ "${1:-}" = --check ]; then
   packages="$packages
     clang-format-14 clang libclang-rt-14-dev lld llvm-14 xz-utils

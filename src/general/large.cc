@@ -217,7 +217,7 @@ Span* move_between_guards(Span* span, std::size_t size) {
 }  // namespace
 
 Span* move_large(Span* span, std::size_t size) {
-  if constexpr (detail::kIsHardened) return move_between_guards(span, size);
+  if (detail::kIsHardened) return move_between_guards(span, size);
   const std::size_t bytes = span->bytes(), moved_bytes = bytes & ~(kChunkBytes - 1);
   if (bytes < kWorthMoving || size < bytes || address_of(span->start) % kChunkBytes != 0) return nullptr;
   // Under this limit the kernel would count both ranges and refuse the move.

@@ -12,7 +12,7 @@
 
 namespace std {
 [[gnu::weak]] new_handler get_new_handler() noexcept;
-[[noreturn, gnu::weak]] void __throw_bad_alloc();
+[[gnu::noreturn, gnu::weak]] void __throw_bad_alloc();
 }  // namespace std
 
 namespace tarn::internal {

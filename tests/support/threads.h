@@ -16,7 +16,7 @@ class Threads {
   template <typename Count, typename Work>
   Threads(Count count, Work work) : start_(static_cast<std::ptrdiff_t>(count) + 1) {
     for (Count number = 0; number < count; ++number)
-      threads_.emplace_back([this, number, work]() mutable {
+      threads_.emplace_back([=, this]() mutable {
         start_.arrive_and_wait();
         if constexpr (std::is_invocable_v<Work&, Count>)
           work(number);

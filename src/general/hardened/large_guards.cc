@@ -121,7 +121,7 @@ bool resize_between_guards(Span& span, std::size_t size, ReturnedPages& returned
 }
 
 void quarantine_large(Span& span, ReturnedPages& returned) {
-  const SpanKind freed = SpanKind::kCached;
+  SpanKind freed = SpanKind::kCached;
   SpanKind before{};
   __atomic_exchange(&span.kind, &freed, &before, __ATOMIC_ACQ_REL);
   if (before != SpanKind::kLarge) os::fatal("double free", span.start);

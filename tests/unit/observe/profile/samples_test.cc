@@ -56,9 +56,11 @@ TEST(Samples, ABlockThatMovesKeepsItsStack) {
   if (depth == 0) return samples.add({block_at(address), 64, 1});
   // Two calls that the compiler must not join: each bit of the path is another address on the stack.
   if ((path & 1) != 0) {
+    asm volatile("nop" ::: "memory");
     add_by_path(address, path >> 1, depth - 1);
     asm volatile("nop" ::: "memory");
   } else {
+    asm volatile("" ::: "memory");
     add_by_path(address, path >> 1, depth - 1);
     asm volatile("" ::: "memory");
   }
