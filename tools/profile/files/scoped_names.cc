@@ -50,8 +50,7 @@ namespace {
 
 using Names = std::unordered_map<const void*, std::string>;
 
-/// What a walk through a unit has met: the names of all that is declared, of which functions without a linkage
-/// name are asked for.
+/// What a walk through a unit has met. Names that are kept are those of functions without a linkage name.
 struct Walk {
   Names declared;
   Names* kept;
