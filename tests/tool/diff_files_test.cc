@@ -60,6 +60,15 @@ TEST(FigureChanges, RowsOfOneNameAreOne) {
             R"([{"name":"arena","at_peak":{"before":10,"after":30},"requests":{"before":1,"after":3}}])");
 }
 
+TEST(FigureChanges, WhatForgedFiguresComeToIsAWholeNumber) {
+  const std::vector<FigureTable::Row> forged(10, {"arena", {1e18, 1e36}});
+  const Json json = changes_json(with_sizes(1, {}), with_sizes(1.8e19, forged));
+  constexpr std::int64_t kMost = 1'000'000'000'000'000'000;
+  EXPECT_EQ(json["totals"]["frees"]["after"], kMost);
+  EXPECT_EQ(json["tables"]["size"][0]["at_peak"]["after"], kMost);
+  EXPECT_EQ(json["tables"]["size"][0]["requests"]["after"], kMost);
+}
+
 TEST(ComparedFile, ATraceTellsItsCallsAndSizes) {
   const ScratchDirectory scratch;
   tarn::test::write_example(scratch.path("a.trace"), 500);

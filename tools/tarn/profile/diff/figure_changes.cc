@@ -130,8 +130,14 @@ std::string key_of(std::string name) {
   return name;
 }
 
+/// \why what forged figures come to, sums and products, must have room in a whole number
+std::int64_t bounded(double value) {
+  constexpr double kMost = 1e18;
+  return profile::whole(std::min(value, kMost));
+}
+
 Json change_json(double before, double after) {
-  return {{"before", profile::whole(before)}, {"after", profile::whole(after)}};
+  return {{"before", bounded(before)}, {"after", bounded(after)}};
 }
 
 }  // namespace
