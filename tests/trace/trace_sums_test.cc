@@ -1,6 +1,7 @@
 // What traces come to: calls by kind, and what is live at the peak and at the end, by size.
 #include "trace/trace_sums.h"
 
+#include "support/error_of.h"
 #include "support/prelude.h"
 #include "trace/made_trace.h"
 
@@ -71,6 +72,15 @@ TEST(TraceSums, GreatSizesAreToldInFourStepsADoubling) {
     const TraceSums sums = sums_of_one_thread({event(Operation::kAllocate, 0x10, size)});
     EXPECT_EQ(sums.by_size.begin()->first, greatest) << size;
   }
+}
+
+TEST(TraceSums, MoreLiveBlocksThanHaveRoomAreRefused) {
+  test::MadeTrace trace =
+      made_trace({{event(Operation::kAllocate, 0x10, 1), event(Operation::kAllocate, 0x20, 1),
+                   event(Operation::kFree, 0x10), event(Operation::kAllocate, 0x30, 1)}});
+  EXPECT_EQ(sums_of(trace, 2).all.at_end.blocks, 2u);
+  EXPECT_EQ(test::error_of<TraceError>([&] { sums_of(trace, 1); }),
+            "the trace has more than 1 live blocks: too many to add up");
 }
 
 }  // namespace

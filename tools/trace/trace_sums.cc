@@ -1,6 +1,8 @@
 // What is live, while all calls pass by in their order.
 #include "trace/trace_sums.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <utility>
 #include <vector>
@@ -92,9 +94,15 @@ TraceSums Summing::end() {
 
 }  // namespace
 
-TraceSums sums_of(EventSource& source) {
+TraceSums sums_of(EventSource& source, std::uint32_t most_live_blocks) {
   Summing summing;
-  const MergeCounts merged = Merger(source, [&](const Happening& one) { summing.add(one); }).to_end();
+  const auto add = [&](const Happening& one) {
+    if (one.block >= most_live_blocks)
+      throw TraceError(
+          fmt::format("the trace has more than {} live blocks: too many to add up", most_live_blocks));
+    summing.add(one);
+  };
+  const MergeCounts merged = Merger(source, add).to_end();
   TraceSums sums = summing.end();
   sums.merged = merged;
   return sums;

@@ -1,7 +1,8 @@
 // What a trace comes to: its calls by kind, what they asked for, and what was live, in all and by size.
 //
 // The idea: sizes up to 1 KiB are told apart, greater ones by four steps a doubling, as the requests of a
-// buffer that grows are. So the table of any trace, also a forged one, fits into memory.
+// buffer that grows are. So the table of any trace, also a forged one, fits into memory; and so do its live
+// blocks, of which too many are refused.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -33,7 +34,9 @@ struct TraceSums {
   MergeCounts merged;
 };
 
-/// \throws TraceError
-TraceSums sums_of(EventSource& source);
+inline constexpr std::uint32_t kMostLiveBlocks = std::uint32_t{1} << 26;
+
+/// \throws TraceError, also where more blocks are live at once
+TraceSums sums_of(EventSource& source, std::uint32_t most_live_blocks = kMostLiveBlocks);
 
 }  // namespace tarn::trace
