@@ -163,6 +163,10 @@ class Watch(ToolTest):
         self.make_cgroup(second.pid)
         self.assertEqual(self.look(watching, lambda look: look["is_up"])["pid"], second.pid)
 
+    def test_what_it_says_of_a_cgroup_is_printable(self):
+        result = self.tarn("watch", "--cgroup", "no\x1b[2Jsuch", "--count", 1)
+        self.assertRegex(result.stdout, r"Z  there is no cgroup 'no\?\[2Jsuch' below ")
+
     def test_a_cgroup_of_the_kernels_is_read(self):
         target = self.start_target()
         group = self.make_real_cgroup(target.pid)

@@ -1,5 +1,6 @@
 #include "look/several/cgroup.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "look/metrics/metrics_of_cgroup.h"
@@ -13,6 +14,12 @@ namespace {
 
 namespace fs = std::filesystem;
 using Numbers = std::vector<int>;
+
+Numbers numbers_of(const Cgroup& cgroup) {
+  Numbers numbers;
+  for (const auto& [pid, group] : cgroup.processes) numbers.push_back(pid);
+  return numbers;
+}
 
 /// Folders and files as a cgroup has them.
 class CgroupFiles : public testing::Test {
@@ -45,6 +52,32 @@ TEST_F(CgroupFiles, AreFoundByPathAndByTheNameOfAUnit) {
             std::string::npos);
 }
 
+TEST_F(CgroupFiles, ThatAUserHasNamedAreNotTakenByRoot) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root may give a group away";
+  constexpr uid_t kUser = 1000;
+  add_group("user.slice/user@1000.service", "");
+  add_group("user.slice/user@1000.service/within/redis.service", "2\n");
+  ASSERT_EQ(chown(files_.path("user.slice/user@1000.service").c_str(), kUser, kUser), 0);
+  EXPECT_EQ(find("user@1000.service"), root_ + "/user.slice/user@1000.service");
+  EXPECT_EQ(refusal("redis.service"), "there is no cgroup 'redis.service' below " + root_);
+  EXPECT_NE(find("user.slice/user@1000.service/within/redis.service"), "");
+  add_group("system.slice/redis.service", "1\n");
+  EXPECT_EQ(find("redis.service"), root_ + "/system.slice/redis.service");
+}
+
+TEST_F(CgroupFiles, AreReadHoweverDeepWithFewOpenFiles) {
+  std::string deep = "a";
+  for (int depth = 0; depth < 40; ++depth) add_group(deep += "/d", "");
+  add_group(deep, "7\n");
+  rlimit files{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &files), 0);
+  const rlimit few = {20, files.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const Numbers numbers = numbers_of(read_cgroup(root_));
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &files), 0);
+  EXPECT_EQ(numbers, Numbers{7});
+}
+
 TEST_F(CgroupFiles, OfVersion1AreThoseOfTheMemory) {
   fs::remove(root_ + "/cgroup.procs");
   add_group("memory/a", "1\n");
@@ -66,7 +99,12 @@ TEST_F(CgroupFiles, TellTheProcessesOfAllGroupsWithinAndTheMemory) {
   files_.add_file("a/memory.current", "123456789\n");
   files_.add_file("a/memory.max", "max\n");
   Cgroup cgroup = read_cgroup(root_ + "/a");
-  EXPECT_EQ(cgroup.processes, (Numbers{7, 30, 2000000}));
+  EXPECT_EQ(numbers_of(cgroup), (Numbers{7, 30, 2000000}));
+  EXPECT_EQ(cgroup.processes.at(7), root_ + "/a");
+  EXPECT_EQ(cgroup.processes.at(2000000), root_ + "/a/b/c");
+  EXPECT_TRUE(is_in_group(30, root_ + "/a"));
+  EXPECT_FALSE(is_in_group(30, root_ + "/a/b/c"));
+  EXPECT_FALSE(is_in_group(30, root_ + "/gone"));
   EXPECT_EQ(cgroup.memory_bytes, 123456789u);
   EXPECT_EQ(cgroup.memory_max_bytes, std::nullopt);
   files_.add_file("a/memory.max", "2147483648\n");
@@ -83,7 +121,7 @@ TEST_F(CgroupFiles, ThatMeanHarmAreReadWithBounds) {
   ASSERT_EQ(mkfifo(files_.path("a/pipe/cgroup.procs").c_str(), 0600), 0);
   files_.add_file("a/memory.current", std::string(1 << 20, '9'));
   const Cgroup cgroup = read_cgroup(root_ + "/a");
-  EXPECT_EQ(cgroup.processes, Numbers{12});
+  EXPECT_EQ(numbers_of(cgroup), Numbers{12});
   EXPECT_EQ(cgroup.memory_bytes, std::nullopt);
   std::string many;
   for (int pid = 1; pid <= 10'000; ++pid) many += std::to_string(pid) + "\n";

@@ -12,6 +12,7 @@
 #include "look/processes/observation.h"
 #include "look/processes/target.h"
 #include "look/several/looks.h"
+#include "observer/text/printable.h"
 #include "system/files/usage_error.h"
 #include "system/servers/http_server.h"
 
@@ -55,11 +56,12 @@ int serve_program(const MetricsOptions& options) {
 }
 
 int serve_cgroup(const MetricsOptions& options) {
+  FollowedCgroup cgroup(options.cgroup);
   const auto look = [&] {
     try {
-      return Answer{true, page_of_cgroup(look_at_cgroup(options.cgroup, metrics_of))};
+      return Answer{true, page_of_cgroup(cgroup.look(metrics_of))};
     } catch (const observer::ObserveError& error) {
-      return Answer{false, error.what()};
+      return Answer{false, observer::printable(error.what())};
     }
   };
   return serve(options, options.cgroup, look,
@@ -68,7 +70,7 @@ int serve_cgroup(const MetricsOptions& options) {
 
 int metrics(const MetricsOptions& options) {
   if (!options.cgroup.empty()) {
-    fmt::print("{}", page_of_cgroup(look_at_cgroup(options.cgroup, metrics_of)));
+    fmt::print("{}", page_of_cgroup(FollowedCgroup(options.cgroup).look(metrics_of)));
     return 0;
   }
   const std::unique_ptr<observer::Source> source = open_target(options.target);

@@ -19,8 +19,6 @@
 namespace tarn::tool {
 namespace {
 
-constexpr std::size_t kMostTextBytes = std::size_t{16} << 20;
-
 std::string words_of_end(int number) { return fmt::format("process {} has ended", number); }
 
 }  // namespace

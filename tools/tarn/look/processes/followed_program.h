@@ -13,7 +13,8 @@
 
 namespace tarn::tool {
 
-inline constexpr double kLookSeconds = 8;  // Prometheus waits ten
+inline constexpr double kLookSeconds = 8;                             // Prometheus waits ten
+inline constexpr std::size_t kMostTextBytes = std::size_t{16} << 20;  // that is told of a look
 
 /// Whether a reader that was killed hangs in the kernel still. \post those that have ended are waited for
 bool is_reader_left();

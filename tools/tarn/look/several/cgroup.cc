@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include <algorithm>
 #include <climits>
 #include <filesystem>
 #include <functional>
@@ -28,28 +29,25 @@ std::string text_of_file(const std::string& path) {
   return text;
 }
 
-bool is_cgroup(const std::string& path) {
-  return observer::open_regular_file(path + "/cgroup.procs").is_open();
-}
-
-/// Calls it with the directory and those within it, as far as these can be read, until it returns false.
+/// Calls it with the directory and those within it, the highest first, as far as these can be read. Goes into
+/// those of which it returns true.
 void for_each_group(const std::string& path, const std::function<bool(const fs::path&)>& visit) {
-  if (!visit(path)) return;
-  std::error_code error;
-  fs::recursive_directory_iterator entry(path, fs::directory_options::skip_permission_denied, error);
-  for (std::size_t groups = 1; !error && entry != fs::end(entry); entry.increment(error)) {
-    std::error_code gone;
-    if (!entry->is_directory(gone) || entry->is_symlink(gone)) continue;
-    if (++groups > kMostGroups || !visit(entry->path())) return;
+  std::vector<fs::path> groups = {path};
+  for (std::size_t next = 0; next < groups.size(); ++next) {
+    if (!visit(groups[next])) continue;
+    std::error_code error, gone;
+    fs::directory_iterator entry(groups[next], error);
+    for (; !error && entry != fs::end(entry) && groups.size() < kMostGroups; entry.increment(error))
+      if (entry->is_directory(gone) && !entry->is_symlink(gone)) groups.push_back(entry->path());
   }
 }
 
-void add_processes(const std::string& group, std::vector<int>& processes) {
+void add_processes(const std::string& group, GroupOfProcess& processes) {
   const std::string text = text_of_file(group + "/cgroup.procs");
   std::string_view rest = text, line;
   while (processes.size() < kMostProcesses && observer::take_line(rest, line))
     if (const std::uint64_t pid = observer::number_in(line); pid != 0 && pid <= INT_MAX)
-      processes.push_back(static_cast<int>(pid));
+      processes.emplace(static_cast<int>(pid), group);
 }
 
 /// The number in the first of these files that is there. \param version_1 its name there
@@ -65,16 +63,26 @@ std::vector<std::string> hierarchies_of(const std::string& root) {
   return {root + "/memory", root + "/unified"};
 }
 
+/// \why whom a group belongs to chooses the names within: root must not take what a user has called so
+bool may_name_groups(const fs::path& path) {
+  struct stat status;
+  return geteuid() != 0 || (stat(path.c_str(), &status) == 0 && status.st_uid == 0);
+}
+
 std::vector<std::string> groups_named(const std::string& name, const std::string& hierarchy) {
   std::vector<std::string> found;
   for_each_group(hierarchy, [&](const fs::path& path) {
     if (path.filename() == name && is_cgroup(path)) found.push_back(path);
-    return true;
+    return may_name_groups(path);
   });
   return found;
 }
 
 }  // namespace
+
+bool is_cgroup(const std::string& path) {
+  return observer::open_regular_file(path + "/cgroup.procs").is_open();
+}
 
 std::string find_cgroup(const std::string& word, const std::string& root) {
   if (word.starts_with('/') && is_cgroup(word)) return word;
@@ -104,13 +112,16 @@ Cgroup read_cgroup(const std::string& path) {
     add_processes(group, cgroup.processes);
     return cgroup.processes.size() < kMostProcesses;
   });
-  std::ranges::sort(cgroup.processes);
-  cgroup.processes.erase(std::unique(cgroup.processes.begin(), cgroup.processes.end()),
-                         cgroup.processes.end());
   cgroup.memory_bytes = number_of(path, "current", "usage_in_bytes");
   cgroup.memory_max_bytes = number_of(path, "max", "limit_in_bytes");
   if (cgroup.memory_max_bytes >= kNoLimitOfVersion1) cgroup.memory_max_bytes.reset();
   return cgroup;
+}
+
+bool is_in_group(int pid, const std::string& group) {
+  GroupOfProcess processes;
+  add_processes(group, processes);
+  return processes.contains(pid);
 }
 
 }  // namespace tarn::tool

@@ -17,6 +17,7 @@ namespace tarn::tool {
 namespace {
 
 constexpr double kSecondsToLocate = 2, kSecondsToLook = 10;      // for one process
+constexpr double kShortestShare = 0.25;                          // seconds
 constexpr std::size_t kMostAnswerBytes = std::size_t{64} << 20;  // of all
 
 /// Writes "yes" or "no", then what is told, and an empty line.
@@ -49,29 +50,41 @@ bool are_many_readers_left() {
 
 }  // namespace
 
-Looks look_at_each(const std::vector<int>& processes, const FollowedProgram::Tell& tell,
-                   double most_seconds) {
+Looks look_at_each(const GroupOfProcess& processes, const FollowedProgram::Tell& tell, double most_seconds,
+                   int first) {
   const timespec began = now();
   std::size_t room = kMostAnswerBytes;
   Looks looks;
-  for (const int pid : processes) {
-    if (!has_memory(pid)) continue;
-    const auto seconds = [&](double most) { return std::min(most, most_seconds - seconds_since(began)); };
-    if (seconds(1) <= 0) {
+  const auto look = [&](int pid, const std::string& group) {
+    const std::uint64_t start_ticks = start_ticks_of(pid);
+    if (start_ticks == 0 || !has_memory(pid)) return;
+    const double left = most_seconds - seconds_since(began);
+    if (left <= 0 || room == 0) {
       ++looks.refused;
-      continue;
+      if (looks.next == 0) looks.next = pid;
+      return;
     }
+    const double end = most_seconds - left + std::min(left, std::max(left / 4, kShortestShare));
+    const auto seconds = [&](double most) { return std::min(most, end - seconds_since(began)); };
     profile::ReaderProcess reader([&](const auto& write) { look_in_reader(pid, tell, write); });
     const std::optional<std::string> answer = reader.next_line(seconds(kSecondsToLocate));
     if (!answer && is_alive(pid)) ++looks.refused;
-    if (answer != "yes") continue;
-    if (std::optional<std::string> text = rest_of(reader, seconds(kSecondsToLook), room)) {
-      room -= std::min(room, text->size());
-      looks.on_tarn.push_back({pid, *std::move(text)});
-    } else if (is_alive(pid)) {
+    if (answer != "yes") return;
+    std::optional<std::string> text =
+        rest_of(reader, seconds(kSecondsToLook), std::min(room, kMostTextBytes));
+    // It was this one all the time, and no other of its number.
+    if ((!group.empty() && !is_in_group(pid, group)) || start_ticks_of(pid) != start_ticks) return;
+    if (!text) {
       looks.failed.push_back(pid);
+      return;
     }
-  }
+    room -= std::min(room, text->size());
+    looks.on_tarn.push_back({pid, start_ticks, *std::move(text)});
+  };
+  const auto middle = processes.lower_bound(first);
+  for (auto one = middle; one != processes.end(); ++one) look(one->first, one->second);
+  for (auto one = processes.begin(); one != middle; ++one) look(one->first, one->second);
+  std::ranges::sort(looks.on_tarn, {}, &Looks::Process::pid);
   return looks;
 }
 
@@ -80,14 +93,16 @@ std::string CgroupLook::name() const {
   return observer::printable(path.starts_with(kRoot) ? path.substr(kRoot.size()) : path);
 }
 
-CgroupLook look_at_cgroup(const std::string& word, const FollowedProgram::Tell& tell) {
+CgroupLook FollowedCgroup::look(const FollowedProgram::Tell& tell) {
+  if (!is_cgroup(path_)) path_ = find_cgroup(word_);
   CgroupLook look;
-  look.path = find_cgroup(word);
-  look.cgroup = read_cgroup(look.path);
+  look.path = path_;
+  look.cgroup = read_cgroup(path_);
   if (are_many_readers_left())
     look.refused = look.cgroup.processes.size();
   else
-    static_cast<Looks&>(look) = look_at_each(look.cgroup.processes, tell, kLookSeconds);
+    static_cast<Looks&>(look) = look_at_each(look.cgroup.processes, tell, kLookSeconds, next_);
+  next_ = look.next;
   return look;
 }
 

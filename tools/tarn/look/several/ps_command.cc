@@ -34,8 +34,8 @@ struct Processes {
 
 Processes look_at_all(const std::string& name) {
   const std::vector<ProcessName> named = processes_named(name);
-  std::vector<int> numbers;
-  for (const ProcessName& process : named) numbers.push_back(process.pid);
+  GroupOfProcess numbers;
+  for (const ProcessName& process : named) numbers.emplace(process.pid, "");
   const Looks looks = look_at_each(numbers, memory_line, kHour);
   Processes processes{{}, looks.refused, looks.failed.size()};
   for (const Looks::Process& look : looks.on_tarn) {

@@ -16,6 +16,7 @@
 #include "look/several/looks.h"
 #include "look/watch/hook.h"
 #include "look/watch/thresholds.h"
+#include "observer/text/printable.h"
 #include "system/figures/clock.h"
 #include "system/figures/format.h"
 #include "system/files/machine.h"
@@ -158,7 +159,7 @@ Json memory_json(const CgroupLook& look) {
 bool Watching::take(const CgroupLook& look) {
   time_ = current_date();
   std::erase_if(thresholds_, [&](const auto& one) {
-    return one.first != kNoNumber && !std::ranges::binary_search(look.cgroup.processes, one.first);
+    return one.first != kNoNumber && !look.cgroup.processes.contains(one.first);
   });
   for (const Looks::Process& process : look.on_tarn) {
     Json memory = Json::parse(process.text);
@@ -199,12 +200,13 @@ void watch_program(const WatchOptions& options, const FollowedProgram& program, 
 
 void watch_cgroup(const WatchOptions& options, SignalWatch& signals) {
   Watching watching(options, signals);
+  FollowedCgroup cgroup(options.cgroup);
   repeat(options, signals, [&] {
     try {
-      const CgroupLook look = look_at_cgroup(options.cgroup, memory_line);
+      const CgroupLook look = cgroup.look(memory_line);
       return !signals.wants_end() && watching.take(look);
     } catch (const observer::ObserveError& error) {
-      return watching.take(FollowedProgram::Answer{false, error.what()});
+      return watching.take(FollowedProgram::Answer{false, observer::printable(error.what())});
     }
   });
 }

@@ -66,6 +66,11 @@ std::vector<pid_t> tree_of(pid_t root) {
 
 bool is_alive(pid_t pid) { return !observer::tells_of_end(process_text(pid, "stat")); }
 
+std::uint64_t start_ticks_of(pid_t pid) {
+  const std::string stat = process_text(pid, "stat");
+  return observer::tells_of_end(stat) ? 0 : observer::number_in(observer::word_of_stat(stat, 22));
+}
+
 std::string name_of(pid_t pid) {
   std::string name = process_text(pid, "comm");
   std::erase(name, '\n');

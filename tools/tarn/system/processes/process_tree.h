@@ -20,6 +20,10 @@ std::vector<pid_t> tree_of(pid_t root);
 /// Whether the process is there and has not ended.
 bool is_alive(pid_t pid);
 
+/// When it has started, in the kernel's ticks since the machine has: another one of its number has another.
+/// \returns 0 when it has ended
+std::uint64_t start_ticks_of(pid_t pid);
+
 /// Its name, as ps shows it.
 std::string name_of(pid_t pid);
 
