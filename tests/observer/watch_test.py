@@ -90,6 +90,23 @@ class Watch(ToolTest):
         target = self.start_target()
         self.assertEqual(self.look(watching, lambda look: look["is_up"])["pid"], target.pid)
 
+    def test_a_threshold_counts_anew_for_a_process_that_came_between_two_looks(self):
+        target = self.start_target()
+        watching = self.start_tarn("watch", self.name, "--every", 2, "--count", 3, "--above", "live=1",
+                                   "--run", "echo told")
+        self.assertEqual(watching.stderr.readline(), "told\n")
+        self.end(target)
+        self.start_target()
+        self.assertEqual(watching.stderr.readline(), "told\n")
+
+    def test_the_command_is_not_run_for_a_process_that_has_ended_meanwhile(self):
+        target = self.start_target()
+        end = "kill -9 $TARN_WATCH_PID; until grep -q ^State:.Z /proc/$TARN_WATCH_PID/status; do :; done"
+        result = self.tarn("watch", target.pid, "--count", 1, "--above", "live=1", "--above", "rss=1",
+                           "--run", f"echo $TARN_WATCH_WHAT; {end}")
+        self.assertEqual(result.stderr,
+                         f"live\ntarn: the command is not run: process {target.pid} has ended\n")
+
     def test_it_ends_with_a_process_that_was_named_by_its_number(self):
         target = self.start_target()
         watching = self.watch(target.pid)

@@ -20,6 +20,7 @@
 #include "system/figures/clock.h"
 #include "system/figures/format.h"
 #include "system/files/machine.h"
+#include "system/processes/process_tree.h"
 #include "system/runs/runner.h"
 #include "tarn/version.h"
 
@@ -60,8 +61,15 @@ class Watching {
  private:
   static constexpr int kNoNumber = 0;  // of a cgroup, or of the only program
 
-  /// \param memory null: it is not up
-  bool tell(int number, const Json& memory, const FollowedProgram::Answer& answer = {true, ""});
+  struct Watched {
+    std::uint64_t start_ticks;  // of the process; 0 of a cgroup
+    Thresholds thresholds;
+  };
+
+  /// \param start_ticks of the process at the look \param memory null: it is not up
+  bool tell(int number, std::uint64_t start_ticks, const Json& memory,
+            const FollowedProgram::Answer& answer = {true, ""});
+  bool run_command(const Json& memory, const Threshold& threshold, std::uint64_t start_ticks) const;
   void print_json(const Json& memory, const std::string& why, const Thresholds& thresholds) const;
   void print_line(const Json& memory, const std::string& why);
   void print_crossing(const Json& memory, const Threshold& threshold) const;
@@ -69,7 +77,7 @@ class Watching {
   const WatchOptions& options_;
   SignalWatch& signals_;
   const Thresholds bounds_;
-  std::map<int, Thresholds> thresholds_;  // by number of process
+  std::map<int, Watched> watched_;  // by number of process
   std::string time_;
   bool has_heading_ = false;
 };
@@ -121,8 +129,23 @@ void Watching::print_crossing(const Json& memory, const Threshold& threshold) co
              threshold.is_above ? "above" : "no longer above", short_bytes(threshold.bytes));
 }
 
-bool Watching::tell(int number, const Json& memory, const FollowedProgram::Answer& answer) {
-  Thresholds& thresholds = thresholds_.try_emplace(number, bounds_).first->second;
+/// \why where commands before it took minutes, another process may have the number by now
+bool Watching::run_command(const Json& memory, const Threshold& threshold, std::uint64_t start_ticks) const {
+  if (!is_of_cgroup(memory)) {
+    const int pid = memory.at("pid").get<int>();
+    if (start_ticks == 0 || start_ticks_of(pid) != start_ticks) {
+      fmt::print(stderr, "tarn: the command is not run: process {} has ended\n", pid);
+      return true;
+    }
+  }
+  return run_hook(options_.command, memory, threshold, signals_);
+}
+
+bool Watching::tell(int number, std::uint64_t start_ticks, const Json& memory,
+                    const FollowedProgram::Answer& answer) {
+  Watched& watched = watched_.try_emplace(number, Watched{start_ticks, bounds_}).first->second;
+  if (!memory.is_null() && watched.start_ticks != start_ticks) watched = {start_ticks, bounds_};
+  Thresholds& thresholds = watched.thresholds;
   // A look without an answer changes nothing: else the next one would run the command again.
   const std::vector<Threshold> changed =
       answer.is_unknown ? std::vector<Threshold>() : thresholds.compare(memory);
@@ -135,14 +158,15 @@ bool Watching::tell(int number, const Json& memory, const FollowedProgram::Answe
   std::fflush(stdout);
   return options_.command.empty() ||
          std::all_of(changed.begin(), changed.end(), [&](const Threshold& threshold) {
-           return !threshold.is_above || run_hook(options_.command, memory, threshold, signals_);
+           return !threshold.is_above || run_command(memory, threshold, start_ticks);
          });
 }
 
 bool Watching::take(const FollowedProgram::Answer& answer) {
   time_ = current_date();
-  if (!answer.is_up && !answer.is_unknown) thresholds_.clear();
-  return tell(kNoNumber, answer.is_up ? Json::parse(answer.text) : Json(), answer);
+  if (!answer.is_up && !answer.is_unknown) watched_.clear();
+  const Json memory = answer.is_up ? Json::parse(answer.text) : Json();
+  return tell(kNoNumber, answer.is_up ? start_ticks_of(memory.at("pid").get<int>()) : 0, memory, answer);
 }
 
 Json memory_json(const CgroupLook& look) {
@@ -158,15 +182,15 @@ Json memory_json(const CgroupLook& look) {
 
 bool Watching::take(const CgroupLook& look) {
   time_ = current_date();
-  std::erase_if(thresholds_, [&](const auto& one) {
+  std::erase_if(watched_, [&](const auto& one) {
     return one.first != kNoNumber && !look.cgroup.processes.contains(one.first);
   });
   for (const Looks::Process& process : look.on_tarn) {
     Json memory = Json::parse(process.text);
     memory["cgroup"] = look.name();
-    if (!tell(process.pid, memory)) return false;
+    if (!tell(process.pid, process.start_ticks, memory)) return false;
   }
-  return tell(kNoNumber, memory_json(look));
+  return tell(kNoNumber, 0, memory_json(look));
 }
 
 /// \returns false when a signal wants the tool to end meanwhile.
