@@ -47,6 +47,7 @@ class Watch(ToolTest):
 
     def test_json_has_the_parts_as_ps_has_them(self):
         target = self.start_target()
+        self.wait_until_it_sleeps(target.pid)
         look = json.loads(self.tarn("watch", target.pid, "--count", 1, "--json").stdout)
         process = self.json_of("ps", self.name)["processes"][0]
         self.assertEqual(look.keys() - process.keys(), {"schema", "version", "time", "is_up", "above"})

@@ -137,6 +137,11 @@ class ToolTest(unittest.TestCase):
             time.sleep(0.002)
         return found
 
+    def wait_until_it_sleeps(self, pid):
+        """Behind its last line the program still allocates what it reads its input with."""
+        state = pathlib.Path(f"/proc/{pid}/stat")
+        self.wait_until(lambda: state.read_text().rsplit(")", 1)[1].split()[0] == "S")
+
     def assert_is_gone(self, pid):
         self.wait_until(lambda: not os.path.exists(f"/proc/{pid}"), f"process {pid} is still there", 5)
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pathlib
 import re
 import signal
 import unittest
@@ -28,11 +27,6 @@ class LooksAtAProgram(ToolTest):
                                      PYTHONMALLOC="malloc")
         self.wait_until_it_sleeps(process.pid)
         return process
-
-    def wait_until_it_sleeps(self, pid):
-        """Behind its last line the program still allocates what it reads its input with."""
-        state = pathlib.Path(f"/proc/{pid}/stat")
-        self.wait_until(lambda: state.read_text().rsplit(")", 1)[1].split()[0] == "S")
 
     def core_of(self, process):
         result = self.run_program("gcore", "-o", self.scratch / "core", process.pid)
