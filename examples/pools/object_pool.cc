@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "tarn/pool_pointers.h"
+
 struct Session {
   Session(int number, std::string user) : id(number), name(std::move(user)) {}
   int id;

@@ -11,7 +11,6 @@
 #pragma once
 #include <deque>
 #include <forward_list>
-#include <functional>
 #include <list>
 #include <map>
 #include <set>

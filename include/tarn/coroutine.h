@@ -19,13 +19,11 @@
 // promise type P with get_return_object_on_allocation_failure derives from TryCoroutineFrame<P> or
 // TryAnyCoroutineFrame<P>: its coroutine then returns that object, and its frame throws nothing.
 #pragma once
-#include <algorithm>
 #include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <memory_resource>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -43,6 +41,8 @@ namespace detail {
 
 inline constexpr std::size_t kFrameAlignment = 16;
 inline constexpr std::size_t kLargestFrameAlignment = 4096;
+
+constexpr std::size_t larger_of(std::size_t a, std::size_t b) { return a < b ? b : a; }
 
 /// \why noexcept is written out in each function below: clang 14 does not evaluate it for a template.
 template <typename Promise>
@@ -67,18 +67,24 @@ constexpr std::size_t frame_alignment(std::size_t size) {
   std::size_t alignment = multiples & (~multiples + 1);
 #if defined(__clang__)
   const std::size_t half = std::bit_floor(size / 2);
-  alignment = (std::max)(alignment, (std::min)(half, std::size_t{64}));
+  alignment = larger_of(alignment, half < 64 ? half : 64);
 #endif
-  return (std::max)(alignment, kFrameAlignment);
+  return larger_of(alignment, kFrameAlignment);
 }
 template <typename... Arguments>
 constexpr std::size_t frame_alignment(std::size_t, std::align_val_t alignment, const Arguments&...) {
-  return (std::max)(static_cast<std::size_t>(alignment), kFrameAlignment);
+  return larger_of(static_cast<std::size_t>(alignment), kFrameAlignment);
 }
 template <typename First, typename... Arguments>
 constexpr std::size_t frame_alignment(std::size_t size, const First&, const Arguments&...) {
   return frame_alignment(size);
 }
+
+/// Whether a source is a std::pmr::memory_resource. \why by its members: <memory_resource> is much to read.
+template <typename Source>
+inline constexpr bool kIsResource = requires(const Source& resource) {
+  { resource.is_equal(resource) } -> std::same_as<bool>;
+};
 
 // The places of frames: each stores what it needs to free one. Their allocate throws or returns nullptr.
 template <typename Source>
@@ -87,7 +93,7 @@ struct FrameInSource {
   /// Whether the source aligns blocks so, at no other price.
   TARN_LOCAL bool aligns_to(std::size_t alignment) const {
     if constexpr (kHasFixedBlocks<Source>) return source->alignment() % alignment == 0;
-    return std::is_base_of_v<Heap, Source> || std::is_base_of_v<Arena, Source>;
+    return std::is_base_of_v<Heap, Source> || std::is_base_of_v<Arena, Source> || kIsResource<Source>;
   }
   TARN_LOCAL void* allocate(std::size_t bytes, std::size_t alignment) {
     return allocate_from(*source, bytes, alignment);
@@ -103,17 +109,6 @@ struct FrameInGeneralPool {
     return alignment == kFrameAlignment ? tarn::allocate(bytes) : tarn::allocate(bytes, alignment);
   }
   TARN_LOCAL static void deallocate(void* block, std::size_t, std::size_t) { tarn::deallocate(block); }
-};
-
-struct FrameInResource {
-  std::pmr::memory_resource* resource;
-  static bool aligns_to(std::size_t) { return true; }
-  TARN_LOCAL void* allocate(std::size_t bytes, std::size_t alignment) {
-    return resource->allocate(bytes, alignment);
-  }
-  TARN_LOCAL void deallocate(void* block, std::size_t bytes, std::size_t alignment) {
-    resource->deallocate(block, bytes, alignment);
-  }
 };
 
 template <typename Allocator>
@@ -230,14 +225,12 @@ TARN_LOCAL void* try_allocate_frame(Place place, std::size_t size, std::size_t a
 template <typename Given>
 TARN_LOCAL auto place_of(Given& given) {
   using Type = std::remove_cv_t<Given>;
-  if constexpr (std::is_convertible_v<Given&, std::pmr::memory_resource*>) {
-    return FrameInResource{given};
-  } else if constexpr (std::derived_from<Type, std::pmr::memory_resource>) {
-    return FrameInResource{&given};
-  } else if constexpr (std::is_same_v<Type, MemoryPool>) {
+  if constexpr (std::is_same_v<Type, MemoryPool>) {
     return FrameInGeneralPool{};
   } else if constexpr (MemorySource<Given>) {
     return FrameInSource<Given>{&given};
+  } else if constexpr (std::is_pointer_v<Type> && MemorySource<std::remove_pointer_t<Type>>) {
+    return FrameInSource<std::remove_pointer_t<Type>>{given};
   } else {
     static_assert(StandardAllocator<Type>,
                   "behind std::allocator_arg comes a source, a std::pmr::memory_resource or an allocator");

@@ -11,17 +11,17 @@
 // Errors: create throws std::bad_alloc. For a handle whose object has ended, get returns nullptr, destroy
 // returns false, and at() stops the process with one line.
 #pragma once
-#include <atomic>
 #include <bit>
 #include <compare>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <new>
 #include <type_traits>
+#include <typeindex>  // std::hash
 #include <utility>
 
+#include "tarn/detail/atomic.h"
 #include "tarn/detail/error.h"
 #include "tarn/detail/handle_slots.h"
 #include "tarn/detail/live_walk.h"
@@ -82,7 +82,7 @@ class HandlePool {
     detail::annotate_allocation(front_.checked_as, slot.memory, sizeof(T));
     construct(slot.memory, detail::slot_of(slot.handle), std::forward<Arguments>(arguments)...);
     // Release: a thread that reads this generation also reads the object.
-    slot.word->store(slot.handle | detail::maker_bits(cache->thread_number), std::memory_order_release);
+    slot.word->store(slot.handle | detail::maker_bits(cache->thread_number), __ATOMIC_RELEASE);
     const std::uint64_t handle = slot.handle;  // a reference to the member would keep it in memory
     return std::bit_cast<Handle<T>>(handle);
   }
@@ -176,7 +176,7 @@ class HandlePool {
   TARN_INLINE static T* as_object(void* memory) { return std::launder(static_cast<T*>(memory)); }
 
   // Handles are words here: a compiler splits and joins their halves by vector instructions.
-  TARN_INLINE static bool may_be_live(std::uint64_t handle, const std::atomic<std::uint32_t>& slot_count) {
+  TARN_INLINE static bool may_be_live(std::uint64_t handle, const detail::Atomic<std::uint32_t>& slot_count) {
     return (detail::generation_of(handle) & 1) != 0 &&
            detail::slot_of(handle) < detail::load_quietly(slot_count);
   }
@@ -188,7 +188,7 @@ class HandlePool {
     if (!may_be_live(handle, front_.malloc_slot_count)) return nullptr;
     detail::HandleGroup& group = group_of(handle);
     if (!is_live(group, handle)) return nullptr;
-    return as_object(object_of_malloc(group.objects.load(std::memory_order_relaxed), index_of(handle)));
+    return as_object(object_of_malloc(group.objects.load(__ATOMIC_RELAXED), index_of(handle)));
   }
   TARN_INLINE static void* object_of_malloc(char* pointers, std::uint32_t index) {
     return __atomic_load_n(static_cast<void**>(static_cast<void*>(pointers)) + index, __ATOMIC_ACQUIRE);
@@ -203,7 +203,7 @@ class HandlePool {
   TARN_INLINE FreeSlot take_slot(detail::ThreadCache* cache) {
     auto* const word = static_cast<detail::SlotWord*>(detail::pop(cache, front_.place));
     if (word != nullptr) [[likely]] {
-      const std::uint64_t handle = detail::next_handle(word->load(std::memory_order_relaxed));
+      const std::uint64_t handle = detail::next_handle(word->load(__ATOMIC_RELAXED));
       return {handle, object_at(group_of(handle), handle), word};
     }
     const detail::HandlePlace place = take_slot_slow();
@@ -254,7 +254,7 @@ class HandlePool {
 
   template <typename Visit>
   TARN_INLINE static void visit_slot(const detail::SlotWord& slot, void* memory, Visit& visit) {
-    const std::uint64_t word = slot.load(std::memory_order_acquire);
+    const std::uint64_t word = slot.load(__ATOMIC_ACQUIRE);
     if ((detail::generation_of(word) & 1) != 0) [[likely]]
       visit(std::bit_cast<Handle<T>>(detail::handle_of(word)), *as_object(memory));
   }
@@ -264,11 +264,10 @@ class HandlePool {
   TARN_LOCAL void visit_places(const detail::HandleWalk& walk, Visit& visit) {
     for (std::uint32_t i = 0; i < walk.place_count; ++i) {
       const auto [object, slot] = walk.places[i];
-      const std::uint64_t word = slot->load(std::memory_order_acquire), handle = detail::handle_of(word);
+      const std::uint64_t word = slot->load(__ATOMIC_ACQUIRE), handle = detail::handle_of(word);
       if ((detail::generation_of(word) & 1) == 0) continue;
-      char* const pointers = group_of(handle).objects.load(std::memory_order_relaxed);
-      if (object_of_malloc(pointers, index_of(handle)) == object &&
-          slot->load(std::memory_order_acquire) == word)
+      char* const pointers = group_of(handle).objects.load(__ATOMIC_RELAXED);
+      if (object_of_malloc(pointers, index_of(handle)) == object && slot->load(__ATOMIC_ACQUIRE) == word)
         visit(std::bit_cast<Handle<T>>(handle), *as_object(object));
     }
   }

@@ -16,12 +16,12 @@
 // A block that is freed twice while it is kept, and a kept block that was written to, stop the process with
 // one line.
 #pragma once
-#include <atomic>
 #include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 
+#include "tarn/detail/atomic.h"
 #include "tarn/detail/error.h"
 #include "tarn/detail/mutex.h"
 #include "tarn/detail/outside_scopes.h"
@@ -55,7 +55,7 @@ class HandlerMemory {
   TARN_LOCAL std::size_t release_unused() noexcept;
 
   std::size_t live_count() const noexcept {
-    return counted_inside_.load(std::memory_order_relaxed) + counted_outside_.load(std::memory_order_relaxed);
+    return counted_inside_.load(__ATOMIC_RELAXED) + counted_outside_.load(__ATOMIC_RELAXED);
   }
   /// \returns how many blocks wait for the next operations. \pre no other thread uses the memory, as for
   /// kept_bytes().
@@ -98,28 +98,28 @@ class HandlerMemory {
   /// One thread at a time, and no waiting.
   class Visit {
    public:
-    TARN_LOCAL explicit Visit(std::atomic<bool>& is_visited) : is_visited_(is_visited) {
+    TARN_LOCAL explicit Visit(detail::Atomic<bool>& is_visited) : is_visited_(is_visited) {
       // In a child of fork the flag may be that of a thread which is not there.
-      is_in_ = detail::ProgramGuard::is_needed() ? !is_visited_.exchange(true, std::memory_order_acquire)
-                                                 : !is_visited_.load(std::memory_order_relaxed);
+      is_in_ = detail::ProgramGuard::is_needed() ? !is_visited_.exchange(true, __ATOMIC_ACQUIRE)
+                                                 : !is_visited_.load(__ATOMIC_RELAXED);
       is_shown_ = is_in_ && detail::ProgramGuard::is_needed();
     }
     TARN_LOCAL ~Visit() {
-      if (is_shown_) is_visited_.store(false, std::memory_order_release);
+      if (is_shown_) is_visited_.store(false, __ATOMIC_RELEASE);
     }
     Visit(const Visit&) = delete;
     Visit& operator=(const Visit&) = delete;
     bool is_in() const { return is_in_; }
 
    private:
-    std::atomic<bool>& is_visited_;
+    detail::Atomic<bool>& is_visited_;
     bool is_in_ = false;
     bool is_shown_ = false;
   };
 
   /// \pre the thread is inside. \returns the live count with this change, of 1 or SIZE_MAX, which is -1.
   TARN_LOCAL std::size_t change_live_count(std::size_t by) {
-    counted_inside_.store(counted_inside_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+    counted_inside_.store(counted_inside_.load(__ATOMIC_RELAXED) + by, __ATOMIC_RELAXED);
     return live_count();
   }
   static constexpr bool is_of_every_block(std::size_t alignment) {
@@ -143,9 +143,9 @@ class HandlerMemory {
   std::size_t kept_count_ = 0;
   std::size_t most_live_ = 0;
   // The live blocks are the sum, modulo 2^64: each call counts in one of the two.
-  std::atomic<std::size_t> counted_inside_{0};
-  std::atomic<std::size_t> counted_outside_{0};  // of threads that found another one inside
-  std::atomic<bool> is_visited_{false};
+  detail::Atomic<std::size_t> counted_inside_{0};
+  detail::Atomic<std::size_t> counted_outside_{0};  // of threads that found another one inside
+  detail::Atomic<bool> is_visited_{false};
 };
 
 inline void* HandlerMemory::allocate(std::size_t bytes, std::size_t alignment) noexcept {
@@ -157,13 +157,13 @@ inline void* HandlerMemory::allocate(std::size_t bytes, std::size_t alignment) n
     if (is_of_every_block(alignment)) block = take_at_least(bytes);
     if (block == nullptr && kept_count_ + live > most_live_) outgrown = take_at_least(0);
   } else {
-    counted_outside_.fetch_add(1, std::memory_order_relaxed);
+    counted_outside_.fetch_add(1, __ATOMIC_RELAXED);
   }
   if (block != nullptr) return block;
   tarn::deallocate(outgrown);
   block = take_from_general_pool(bytes, alignment);
   unseal(block);
-  if (block == nullptr) counted_outside_.fetch_sub(1, std::memory_order_relaxed);
+  if (block == nullptr) counted_outside_.fetch_sub(1, __ATOMIC_RELAXED);
   return block;
 }
 
@@ -175,7 +175,7 @@ inline void HandlerMemory::deallocate(void* block, std::size_t, std::size_t alig
     const std::size_t live = change_live_count(SIZE_MAX);
     if (is_of_every_block(alignment) && kept_count_ + live < most_live_) return keep(block);
   } else {
-    counted_outside_.fetch_sub(1, std::memory_order_relaxed);
+    counted_outside_.fetch_sub(1, __ATOMIC_RELAXED);
   }
   tarn::deallocate(block);
 }

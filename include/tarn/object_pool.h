@@ -14,7 +14,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -45,6 +44,9 @@ struct ObjectPoolOptions {
 namespace detail {
 
 struct ObjectPoolState;
+
+template <typename T, typename Deleter>
+struct SmartPointers;  // needs #include <tarn/pool_pointers.h>
 
 struct ObjectPoolType {
   std::size_t bytes;
@@ -78,7 +80,6 @@ class ObjectPool {
     ObjectPool* pool;
     TARN_LOCAL void operator()(const T* object) const noexcept { pool->destroy(object); }
   };
-  using unique_ptr = std::unique_ptr<T, Deleter>;
 
   /// \throws std::bad_alloc when memory is refused.
   TARN_LOCAL explicit ObjectPool(const ObjectPoolOptions& options = {})
@@ -118,16 +119,19 @@ class ObjectPool {
     deallocate(block);
   }
 
+  /// \returns a pool_unique_ptr<T>. \pre the file includes tarn/pool_pointers.h, as for make_shared.
   template <typename... Arguments>
-  [[nodiscard]] TARN_LOCAL unique_ptr make_unique(Arguments&&... arguments) {
-    return unique_ptr(create(std::forward<Arguments>(arguments)...), Deleter{this});
+  [[nodiscard]] TARN_LOCAL auto make_unique(Arguments&&... arguments) {
+    using Pointer = typename detail::SmartPointers<T, Deleter>::Unique;
+    return Pointer(create(std::forward<Arguments>(arguments)...), Deleter{this});
   }
 
-  /// \cost the object's memory comes from this pool, the control block's from operator new; a pool of
-  /// SharedBlock<T> has both in one block.
+  /// \returns a std::shared_ptr<T>. \cost the object's memory comes from this pool, the control block's from
+  /// operator new; a pool of SharedBlock<T> has both in one block.
   template <typename... Arguments>
-  [[nodiscard]] TARN_LOCAL std::shared_ptr<T> make_shared(Arguments&&... arguments) {
-    return std::shared_ptr<T>(create(std::forward<Arguments>(arguments)...), Deleter{this});
+  [[nodiscard]] TARN_LOCAL auto make_shared(Arguments&&... arguments) {
+    using Pointer = typename detail::SmartPointers<T, Deleter>::Shared;
+    return Pointer(create(std::forward<Arguments>(arguments)...), Deleter{this});
   }
 
   /// \returns memory for one T without an object; nullptr when memory is refused.
@@ -194,69 +198,5 @@ class ObjectPool {
   detail::SharedPoolFront blocks_;
   detail::ObjectPoolState* state_;
 };
-
-namespace detail {
-
-/// What a shared_ptr's control block begins with: a table of functions, and the counts.
-#if defined(_LIBCPP_VERSION)
-inline constexpr std::size_t kCountWords = 3;
-#else
-inline constexpr std::size_t kCountWords = 2;
-#endif
-
-}  // namespace detail
-
-/// Room for a T and the control block of its shared_ptr: what a pool of shared objects is a pool of.
-///   tarn::ObjectPool<tarn::SharedBlock<Session>> sessions;
-///   std::shared_ptr<Session> session = tarn::allocate_shared<Session>(sessions, …);
-template <typename T>
-class SharedBlock {
-  struct Object {
-    void* allocator;
-    alignas(T) std::byte object[sizeof(T)];
-  };
-  void* counts_[detail::kCountWords];
-  Object object_;
-};
-
-namespace detail {
-
-/// \why U first: that is what rebinding replaces.
-template <typename U, typename T>
-class SharedBlockAllocator {
- public:
-  using value_type = U;
-
-  explicit SharedBlockAllocator(ObjectPool<SharedBlock<T>>& pool) noexcept : pool_(&pool) {}
-  template <typename V>
-  SharedBlockAllocator(const SharedBlockAllocator<V, T>& other) noexcept : pool_(other.pool_) {}
-
-  [[nodiscard]] TARN_LOCAL U* allocate(std::size_t) {
-    static_assert(sizeof(U) <= sizeof(SharedBlock<T>) && alignof(U) <= alignof(SharedBlock<T>));
-    return static_cast<U*>(checked(pool_->allocate()));
-  }
-  TARN_LOCAL void deallocate(U* block, std::size_t) noexcept { pool_->deallocate(block); }
-  template <typename V>
-  bool operator==(const SharedBlockAllocator<V, T>& other) const noexcept {
-    return pool_ == other.pool_;
-  }
-
- private:
-  template <typename, typename>
-  friend class SharedBlockAllocator;
-  ObjectPool<SharedBlock<T>>* pool_;
-};
-
-}  // namespace detail
-
-/// Makes a shared object in one block of a typed pool. The pool counts the block as live until the last
-/// weak_ptr has ended, and must live until then. \throws std::bad_alloc, and exceptions of the constructor.
-template <typename T, typename... Arguments>
-[[nodiscard]] TARN_LOCAL std::shared_ptr<T> allocate_shared(
-    ObjectPool<SharedBlock<std::remove_cv_t<T>>>& pool, Arguments&&... arguments) {
-  using Object = std::remove_cv_t<T>;
-  return std::allocate_shared<T>(detail::SharedBlockAllocator<Object, Object>(pool),
-                                 std::forward<Arguments>(arguments)...);
-}
 
 }  // namespace TARN_NAMESPACE

@@ -53,8 +53,6 @@ TARN_C_API size_t tarn_visit_samples(tarn_sample_visitor visit, void* context);
 
 #ifdef __cplusplus
 
-#include <memory>
-
 #include "tarn/detail/api.h"
 
 namespace TARN_NAMESPACE {
@@ -62,18 +60,17 @@ namespace TARN_NAMESPACE {
 using Sample = ::tarn_sample;
 
 /// As tarn_profile_start.
-TARN_LOCAL inline void start_profile(std::size_t interval) { ::tarn_profile_start(interval); }
+TARN_LOCAL inline void start_profile(size_t interval) { ::tarn_profile_start(interval); }
 TARN_LOCAL inline void stop_profile() { ::tarn_profile_stop(); }
-TARN_LOCAL inline std::size_t profile_interval() { return ::tarn_profile_interval(); }
+TARN_LOCAL inline size_t profile_interval() { return ::tarn_profile_interval(); }
 
 /// As tarn_visit_samples, with any function. \pre it does not throw.
 template <typename Visit>
-TARN_LOCAL std::size_t visit_samples(Visit&& visit) {
+TARN_LOCAL size_t visit_samples(Visit&& visit) {
+  auto call = [&visit](const tarn_sample& sample) { visit(sample); };
   return ::tarn_visit_samples(
-      [](const tarn_sample* sample, void* context) {
-        (*static_cast<std::remove_reference_t<Visit>*>(context))(*sample);
-      },
-      std::addressof(visit));
+      [](const tarn_sample* sample, void* context) { (*static_cast<decltype(call)*>(context))(*sample); },
+      &call);
 }
 
 }  // namespace TARN_NAMESPACE

@@ -4,6 +4,7 @@
 #include "tarn/fixed_pool.h"
 #include "tarn/heap.h"
 #include "tarn/object_pool.h"
+#include "tarn/pool_pointers.h"
 
 namespace tarn::test {
 namespace {

@@ -22,6 +22,7 @@
 #include "tarn/memory_pool.h"
 #include "tarn/memory_resource.h"
 #include "tarn/object_pool.h"
+#include "tarn/pool_pointers.h"
 #include "tarn/sensitive.h"
 
 namespace tarn::test {

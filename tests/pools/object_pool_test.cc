@@ -13,6 +13,7 @@
 #include "support/sizes.h"
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
+#include "tarn/pool_pointers.h"
 #include "tarn/pool_use.h"
 
 namespace tarn::test {

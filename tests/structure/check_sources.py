@@ -20,7 +20,7 @@ import tables
 # Lowest first: a file includes its own folder and those before it.
 TIERS = ["base", "os", "page", "central", "thread", "general", "pool", "observe", "override"]
 # Public headers belong to tiers too; those that are not named here are the pools'.
-PUBLIC = {"version": "base", "detail/api": "base", "detail/c_api": "base",
+PUBLIC = {"version": "base", "detail/api": "base", "detail/atomic": "base", "detail/c_api": "base",
           "detail/bins": "base", "detail/error": "base", "detail/record_seal": "general",
           "detail/mutex": "os", "detail/owner_lock": "os", "detail/page_index": "page",
           "detail/live_bytes": "page",

@@ -12,6 +12,7 @@
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 #include "tarn/object_pool.h"
+#include "tarn/pool_pointers.h"
 #include "tarn/small_object.h"
 #include "tarn/steady_state.h"
 #include "tarn/tarn.h"

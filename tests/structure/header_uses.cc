@@ -17,6 +17,7 @@
 #include "tarn/object_pool.h"
 #include "tarn/observe.h"
 #include "tarn/options.h"
+#include "tarn/pool_pointers.h"
 #include "tarn/pool_use.h"
 #include "tarn/profile.h"
 #include "tarn/sensitive.h"

@@ -22,10 +22,10 @@
 // thread that the word names, while `makers_alone` has its number. A slot that a thread takes has memory.
 // Threads: any.
 #pragma once
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "tarn/detail/atomic.h"
 #include "tarn/detail/live_walk.h"
 #include "tarn/detail/mutex.h"
 #include "tarn/detail/owner_lock.h"
@@ -42,26 +42,26 @@ struct HandlePoolState;
 /// again, at each step, what any other function might know of. A loop that gets objects by their handles
 /// takes 2.7 ns a step with atomic loads and 2.2 ns with these (docs/decisions/047-handles-over-a-class.md).
 template <typename T>
-TARN_INLINE T load_quietly(const std::atomic<T>& word) {
+TARN_INLINE T load_quietly(const Atomic<T>& word) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8);
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
   T value;
   asm volatile("mov {%1, %0|%0, %1}" : "=r"(value) : "m"(word));
   return value;
 #else
-  return word.load(std::memory_order_acquire);
+  return word.load(__ATOMIC_ACQUIRE);
 #endif
 }
 
 /// The same of half of a word. \why the half: an instruction less than to shift it down.
-TARN_INLINE std::uint32_t load_upper_half_quietly(const std::atomic<std::uint64_t>& word) {
+TARN_INLINE std::uint32_t load_upper_half_quietly(const Atomic<std::uint64_t>& word) {
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
   using Half [[gnu::may_alias]] = std::uint32_t;
   std::uint32_t value;
   asm volatile("mov {%1, %0|%0, %1}" : "=r"(value) : "m"(reinterpret_cast<const Half*>(&word)[1]));
   return value;
 #else
-  return static_cast<std::uint32_t>(word.load(std::memory_order_acquire) >> 32);
+  return static_cast<std::uint32_t>(word.load(__ATOMIC_ACQUIRE) >> 32);
 #endif
 }
 
@@ -73,7 +73,7 @@ TARN_INLINE OwnerMark& mark_of(ThreadCache& cache) {
 }
 
 /// From the lowest bit: the number of the slot, the maker of its object, the generation.
-using SlotWord = std::atomic<std::uint64_t>;
+using SlotWord = Atomic<std::uint64_t>;
 
 inline constexpr unsigned kSlotBits = 24;
 inline constexpr std::uint32_t kMostSlots = std::uint32_t{1} << kSlotBits;
@@ -147,8 +147,8 @@ TARN_INLINE std::uint64_t bits_of_64_words(const void* words) { return bits_of_w
 #endif
 
 struct HandleGroup {
-  std::atomic<SlotWord*> words;
-  std::atomic<char*> objects;  // nullptr: there is no memory; over malloc, an array of pointers to objects
+  Atomic<SlotWord*> words;
+  Atomic<char*> objects;  // nullptr: there is no memory; over malloc, an array of pointers to objects
 };
 
 /// A free slot that was taken, as the handle of its next object, and memory for it; nullptr: there is none.
@@ -161,13 +161,13 @@ struct HandlePlace {
 struct HandleFront {
   static constexpr std::uint32_t kLastGeneration = ~std::uint32_t{0} - 2;  // of an object
 
-  RecordPlace place;                             // of each thread's free slots; kNone: every call is slow
-  std::atomic<HandleGroup*> groups;              // a larger array takes its place; the old one stays
-  std::atomic<std::uint32_t> slot_count;         // of groups; while objects lie side by side
-  std::atomic<std::uint32_t> malloc_slot_count;  // the same, while objects are malloc's; one of both is 0
+  RecordPlace place;                        // of each thread's free slots; kNone: every call is slow
+  Atomic<HandleGroup*> groups;              // a larger array takes its place; the old one stays
+  Atomic<std::uint32_t> slot_count;         // of groups; while objects lie side by side
+  Atomic<std::uint32_t> malloc_slot_count;  // the same, while objects are malloc's; one of both is 0
   bool is_over_malloc;
   const OwnerFences* fences;
-  const std::atomic<std::uint8_t>* makers_alone;  // by the number of a thread: it, or kNoMaker
+  const Atomic<std::uint8_t>* makers_alone;  // by the number of a thread: it, or kNoMaker
   HandlePoolState* state;
   const void* checked_as;  // the pool's name for memory checkers
 
@@ -182,11 +182,10 @@ struct HandleFront {
 /// \param own the thread's entry of makers_alone. \returns whether it was. \pre the thread is inside of the
 /// mark of its cache.
 TARN_INLINE bool end_object_inside(OwnerMark& mark, SlotWord& word, std::uint64_t handle,
-                                   const std::atomic<std::uint8_t>& own) {
-  const bool is_own =
-      word.load(std::memory_order_acquire) == (handle | maker_bits(own.load(std::memory_order_acquire)));
+                                   const Atomic<std::uint8_t>& own) {
+  const bool is_own = word.load(__ATOMIC_ACQUIRE) == (handle | maker_bits(own.load(__ATOMIC_ACQUIRE)));
   if (is_own) [[likely]]
-    word.store(ended_word(handle), std::memory_order_release);
+    word.store(ended_word(handle), __ATOMIC_RELEASE);
   mark.leave();
   return is_own;
 }
@@ -200,7 +199,7 @@ TARN_INLINE bool end_object_at_once(const HandleFront& front, ThreadCache& cache
   if (!ProgramGuard::is_needed()) {
     if (load_generation(word) != generation_of(handle)) [[unlikely]]
       return false;
-    word.store(ended_word(handle), std::memory_order_relaxed);
+    word.store(ended_word(handle), __ATOMIC_RELAXED);
     return true;
   }
   OwnerMark& mark = mark_of(cache);

@@ -5,10 +5,10 @@
 #define TARN_KNOWS_SINGLE_THREAD 1
 #endif
 
-#include <atomic>
 #include <cstdint>
 
 #include "tarn/detail/api.h"
+#include "tarn/detail/atomic.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -46,9 +46,7 @@ class Mutex {
   TARN_INLINE void unlock() {
     note_lock_let_go(rank_);
     std::uint32_t expected = kHeld;
-    if (!state_.compare_exchange_strong(expected, kFree, std::memory_order_release,
-                                        std::memory_order_relaxed))
-      unlock_slow();
+    if (!state_.compare_exchange_strong(expected, kFree, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) unlock_slow();
   }
 
   Mutex(const Mutex&) = delete;
@@ -66,8 +64,7 @@ class Mutex {
 
   TARN_INLINE bool take_free() {
     std::uint32_t expected = kFree;
-    return state_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire,
-                                          std::memory_order_relaxed);
+    return state_.compare_exchange_strong(expected, kHeld, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
   }
   [[gnu::cold, gnu::noinline]] TARN_API void lock_slow();
   [[gnu::cold, gnu::noinline]] TARN_API void unlock_slow();
@@ -76,7 +73,7 @@ class Mutex {
   void ask_for_fork();
   void wait_for_fork();
 
-  std::atomic<std::uint32_t> state_{kFree};
+  Atomic<std::uint32_t> state_{kFree};
   const LockRank rank_;
 };
 

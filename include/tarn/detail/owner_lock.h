@@ -5,10 +5,10 @@
 //
 // Threads: enter and leave by the owner.
 #pragma once
-#include <atomic>
 #include <cstdint>
 
 #include "tarn/detail/api.h"
+#include "tarn/detail/atomic.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -16,8 +16,8 @@ namespace TARN_NAMESPACE::detail {
 struct alignas(64) OwnerFences {
   enum class Side : std::uint8_t { kOwners, kBoth, kVisitors };
 
-  std::atomic<std::uint32_t> process_number;  // another one in the child of a fork
-  std::atomic<Side> side;
+  Atomic<std::uint32_t> process_number;  // another one in the child of a fork
+  Atomic<Side> side;
 };
 
 /// A full fence of the calling thread.
@@ -31,20 +31,20 @@ class OwnerMark {
   }
   /// The same without the owner's fence. \returns false where it needs one.
   TARN_INLINE bool enter_at_once(const OwnerFences& fences) {
-    owner_.store(fences.process_number.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    return fences.side.load(std::memory_order_acquire) == OwnerFences::Side::kVisitors;
+    owner_.store(fences.process_number.load(__ATOMIC_RELAXED), __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return fences.side.load(__ATOMIC_ACQUIRE) == OwnerFences::Side::kVisitors;
   }
-  TARN_INLINE void leave() { owner_.store(kOutside, std::memory_order_release); }
+  TARN_INLINE void leave() { owner_.store(kOutside, __ATOMIC_RELEASE); }
   /// \threads the owner; a visitor, who has fenced all threads.
-  bool is_inside() const { return owner_.load(std::memory_order_acquire) != kOutside; }
+  bool is_inside() const { return owner_.load(__ATOMIC_ACQUIRE) != kOutside; }
 
-  std::atomic<std::uint32_t>& word() { return owner_; }
+  Atomic<std::uint32_t>& word() { return owner_; }
 
  private:
   static constexpr std::uint32_t kOutside = 0;
 
-  std::atomic<std::uint32_t> owner_{kOutside};  // else the number of its process
+  Atomic<std::uint32_t> owner_{kOutside};  // else the number of its process
 };
 
 }  // namespace TARN_NAMESPACE::detail

@@ -68,7 +68,7 @@ void tell(std::uintptr_t address, const Fault& fault) {
     write_report(address, fault);
     state = kTold;
   } else {
-    for (std::uint64_t ms = 0; state == kTelling && ms < kPatienceMs; ++ms) os::wait_on(state, kTelling, 1);
+    for (std::uint64_t ms = 0; state == kTelling && ms < kPatienceMs; ++ms) os::wait_on(&state, kTelling, 1);
   }
 }
 

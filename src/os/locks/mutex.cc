@@ -13,9 +13,9 @@ namespace {
 // Who sleeps behind a word, and who is woken. A fork waits apart, so that it is the one that is woken.
 constexpr std::uint32_t kThreads = 1, kTheFork = 2;
 
-long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
-           const timespec* timeout, std::uint32_t who = kThreads) {
-  return syscall6(SYS_futex, to_long(&word), operation | FUTEX_PRIVATE_FLAG, value, to_long(timeout), 0, who);
+long futex(const void* word, int operation, std::uint32_t value, const timespec* timeout,
+           std::uint32_t who = kThreads) {
+  return syscall6(SYS_futex, to_long(word), operation | FUTEX_PRIVATE_FLAG, value, to_long(timeout), 0, who);
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ void Mutex::take(std::uint32_t held) {
     }
     const std::uint32_t awaited = seen | kHasWaiters;
     if (seen != awaited && !state_.compare_exchange_weak(seen, awaited, std::memory_order_relaxed)) continue;
-    futex(state_, FUTEX_WAIT_BITSET, awaited, nullptr, kThreads);
+    futex(&state_, FUTEX_WAIT_BITSET, awaited, nullptr, kThreads);
     held |= kHasWaiters;
   }
 }
@@ -79,9 +79,9 @@ void Mutex::let_go() {
   do next = (seen & kForkWaits) != 0 ? (seen & ~kForkWaits) | kForFork : kFree;
   while (!state_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));
   if (next != kFree)
-    futex(state_, FUTEX_WAKE_BITSET, 1, nullptr, kTheFork);
+    futex(&state_, FUTEX_WAKE_BITSET, 1, nullptr, kTheFork);
   else if ((seen & kHasWaiters) != 0)
-    futex(state_, FUTEX_WAKE_BITSET, 1, nullptr, kThreads);
+    futex(&state_, FUTEX_WAKE_BITSET, 1, nullptr, kThreads);
 }
 
 // Takes the mutex for the fork if it is free; else its holder will hand it over. One thread forks at a time.
@@ -97,7 +97,7 @@ void Mutex::wait_for_fork() {
   for (;;) {
     const std::uint32_t seen = state_.load(std::memory_order_acquire);
     if ((seen & kForFork) != 0) return;
-    futex(state_, FUTEX_WAIT_BITSET, seen, nullptr, kTheFork);
+    futex(&state_, FUTEX_WAIT_BITSET, seen, nullptr, kTheFork);
   }
 }
 
@@ -118,12 +118,12 @@ void set_fork_owner(bool is_owner) {
   fork_owner.store(is_owner ? this_thread() : nullptr, std::memory_order_relaxed);
 }
 
-void wait_on(std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint64_t timeout_ms) {
+void wait_on(const void* word, std::uint32_t value, std::uint64_t timeout_ms) {
   const timespec timeout{static_cast<time_t>(timeout_ms / 1000),
                          static_cast<long>(timeout_ms % 1000 * 1000000)};
   futex(word, FUTEX_WAIT, value, &timeout);
 }
 
-void wake_all(std::atomic<std::uint32_t>& word) { futex(word, FUTEX_WAKE, INT_MAX, nullptr); }
+void wake_all(const void* word) { futex(word, FUTEX_WAKE, INT_MAX, nullptr); }
 
 }  // namespace tarn::internal::os

@@ -22,7 +22,7 @@ bool is_fork_owner();
 void set_fork_owner(bool is_owner);
 
 /// Sleeps until `word` differs from `value`, another thread wakes it, or the time is over. May return early.
-void wait_on(std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint64_t timeout_ms);
-void wake_all(std::atomic<std::uint32_t>& word);
+void wait_on(const void* word, std::uint32_t value, std::uint64_t timeout_ms);
+void wake_all(const void* word);
 
 }  // namespace tarn::internal::os

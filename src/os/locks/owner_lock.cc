@@ -41,7 +41,7 @@ bool fence_by_system() {
 // Others need microseconds; a second at most, since a fork may have left a count behind.
 template <typename Condition>
 void wait_until(Condition is_true) {
-  for (int waits = 0; !is_true() && waits < 1000; ++waits) wait_on(nobody_wakes, 0, 1);
+  for (int waits = 0; !is_true() && waits < 1000; ++waits) wait_on(&nobody_wakes, 0, 1);
 }
 
 // Whether this is a handler of the program's, in the child of a fork, that runs before
@@ -68,7 +68,7 @@ void OwnerLock::forbid_calls() {
   if (fences.side.compare_exchange_strong(expected, Side::kBoth)) {
     // Now each side has a fence; who entered without one did so before this call.
     fence_all_threads();
-    fences.side = Side::kOwners;
+    fences.side.store(Side::kOwners);
   }
   wait_until([] { return fences.side.load() == Side::kOwners && visitors_in_call.load() == 0; });
 }
@@ -78,9 +78,9 @@ void OwnerLock::fence_all_threads() {
   visitors_in_call.fetch_add(1);
   if (fences.side.load() != Side::kOwners && !fence_by_system()) {
     // A filter that the library was not told of. What a processor has stored others see within microseconds.
-    fences.side = Side::kBoth;
-    for (const std::uint64_t end = clock_ms() + 2; clock_ms() < end;) wait_on(nobody_wakes, 0, 1);
-    fences.side = Side::kOwners;
+    fences.side.store(Side::kBoth);
+    for (const std::uint64_t end = clock_ms() + 2; clock_ms() < end;) wait_on(&nobody_wakes, 0, 1);
+    fences.side.store(Side::kOwners);
   }
   visitors_in_call.fetch_sub(1);
 }
@@ -104,7 +104,7 @@ bool OwnerLock::wait_for(detail::OwnerMark& mark, unsigned milliseconds) {
     if (looks < kLooks) continue;
     if (are_owners_gone()) return true;
     if (looks - kLooks >= milliseconds) return false;
-    wait_on(mark.word(), inside, 1);
+    wait_on(&mark.word(), inside, 1);
   }
   return true;
 }

@@ -158,13 +158,13 @@ bool Background::goes_on() const { return may_run() && !os::is_last_thread(); }
 void Background::sleep(std::uint32_t wakes_seen, bool rests) {
   const std::uint64_t period_ms = clock_.period_ms() + 1;
   is_resting_.store(rests, std::memory_order_seq_cst);
-  os::wait_on(wakes_, wakes_seen, rests || period_ms > kRestMs ? kRestMs : period_ms);
+  os::wait_on(&wakes_, wakes_seen, rests || period_ms > kRestMs ? kRestMs : period_ms);
   is_resting_.store(false, std::memory_order_relaxed);
 }
 
 void Background::wake() {
   wakes_.fetch_add(1, std::memory_order_seq_cst);
-  os::wake_all(wakes_);
+  os::wake_all(&wakes_);
 }
 
 // A program that frees its heap and refills it in a loop needs the memory again within this time.
@@ -173,7 +173,7 @@ void Background::watch_excess() {
   page_cache.give_back_lasting_excess(kAll);  // starts the watch
   const auto pause = [](std::uint64_t time_ms) {
     std::atomic<std::uint32_t> nobody_wakes{0};
-    os::wait_on(nobody_wakes, 0, time_ms);
+    os::wait_on(&nobody_wakes, 0, time_ms);
   };
   do {
     pause(kExcessMs);

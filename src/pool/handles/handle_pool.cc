@@ -189,8 +189,8 @@ void outlive(HandlePoolState& state, std::size_t live) {
   }
   const HandleFront& front = *state.front;
   state.last_front.groups.store(front.groups.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  state.last_front.slot_count.store(front.slot_count, std::memory_order_relaxed);
-  state.last_front.malloc_slot_count.store(front.malloc_slot_count, std::memory_order_relaxed);
+  state.last_front.slot_count.store(front.slot_count.load(), std::memory_order_relaxed);
+  state.last_front.malloc_slot_count.store(front.malloc_slot_count.load(), std::memory_order_relaxed);
   state.last_front.is_over_malloc = front.is_over_malloc;
   state.last_front.state = &state;
   state.front = &state.last_front;
@@ -300,7 +300,7 @@ void stop_at_stale_handle(const HandleFront& front, std::uint32_t slot, std::uin
 
 void validate(HandlePoolState& state) {
   HandleFront& front = *state.front;
-  TARN_CHECK(slot_count_of(front) == state.group_count << state.type.shift);
+  TARN_CHECK(slot_count_of(front).load() == state.group_count << state.type.shift);
   std::size_t bytes = 0;
   for (const Span* span = state.objects.first(); span != nullptr; span = span->next) {
     TARN_CHECK(page_map.find(span->start) == span && span->unmarked_pool() == &state);

@@ -50,13 +50,13 @@ struct HandlePoolState : BlockPoolState {
   std::uint32_t colour = 0;                // lines before the next group's first object
   internal::List<internal::Span> objects{};
   std::size_t mapped_bytes = 0;
-  std::atomic<std::uint8_t> makers_alone[kMakers] = {};
+  Atomic<std::uint8_t> makers_alone[kMakers] = {};
   // Makers that were seen outside since they lost the right: any thread ends their objects by an exchange.
   std::atomic<bool> is_shared[kMakers] = {};
 };
 
 /// \returns the count that grows.
-inline std::atomic<std::uint32_t>& slot_count_of(HandleFront& front) {
+inline Atomic<std::uint32_t>& slot_count_of(HandleFront& front) {
   return front.is_over_malloc ? front.malloc_slot_count : front.slot_count;
 }
 inline std::uint32_t slots_per_group(const HandlePoolState& state) {

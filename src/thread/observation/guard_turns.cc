@@ -30,7 +30,7 @@ void GuardTurns::run() {
   do {
     for (unsigned looks = 1; goes_on(looks); ++looks) {
       std::atomic<std::uint32_t> nobody_wakes{0};
-      os::wait_on(nobody_wakes, 0, kLookMs);
+      os::wait_on(&nobody_wakes, 0, kLookMs);
       guard_turns.look_.load(std::memory_order_relaxed)();
     }
     guard_turns.thread_of_.store(0, std::memory_order_seq_cst);

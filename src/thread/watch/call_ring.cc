@@ -14,7 +14,7 @@ constexpr std::size_t kRingBytes = CallRing::kRoom * sizeof(trace::Event);
 
 void sleep_one_ms() {
   std::atomic<std::uint32_t> nobody_wakes{0};
-  os::wait_on(nobody_wakes, 0, 1);
+  os::wait_on(&nobody_wakes, 0, 1);
 }
 
 void end_recording() {

@@ -49,14 +49,14 @@ TEST(Mutex, TryLockFailsWhileItIsHeld) {
 TEST(WaitOn, ReturnsWhenTheTimeIsOver) {
   std::atomic<std::uint32_t> word{0};
   const auto start = std::chrono::steady_clock::now();
-  wait_on(word, 0, 30);
+  wait_on(&word, 0, 30);
   EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(25));
 }
 
 TEST(WaitOn, ReturnsAtOnceWhenTheValueIsAnother) {
   std::atomic<std::uint32_t> word{1};
   const auto start = std::chrono::steady_clock::now();
-  wait_on(word, 0, 20000);
+  wait_on(&word, 0, 20000);
   EXPECT_LE(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 
@@ -64,10 +64,10 @@ TEST(WaitOn, IsEndedByWakeAll) {
   std::atomic<std::uint32_t> word{0};
   const auto start = std::chrono::steady_clock::now();
   std::thread waiter([&] {
-    while (word == 0) wait_on(word, 0, 20000);
+    while (word == 0) wait_on(&word, 0, 20000);
   });
   word = 1;
-  wake_all(word);
+  wake_all(&word);
   waiter.join();
   EXPECT_LE(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }

@@ -58,11 +58,11 @@ TEST(HandleSlots, MemoryWithoutObjectsGoesBackAndTheGenerationsStay) {
   validate(HandlePoolAccess::state(pool));
   EXPECT_EQ(pool.at(handles[0]).value, 0);
   for (std::size_t i = 1; i < handles.size(); ++i) ASSERT_EQ(pool.get(handles[i]), nullptr);
-  const std::uint32_t slots = HandlePoolAccess::front(pool).slot_count;
+  const std::uint32_t slots = HandlePoolAccess::front(pool).slot_count.load();
   std::set<std::uint32_t> used;
   std::vector<Handle<Thing>> again;
   for (int i = 0; i < 1999; ++i) again.push_back(pool.create(i));
-  EXPECT_EQ(HandlePoolAccess::front(pool).slot_count, slots) << "groups get their memory again";
+  EXPECT_EQ(HandlePoolAccess::front(pool).slot_count.load(), slots) << "groups get their memory again";
   for (const Handle<Thing>& handle : again) {
     EXPECT_TRUE(used.insert(handle.slot).second);
     ASSERT_NE(pool.get(handle), nullptr);
@@ -78,7 +78,7 @@ TEST(HandleSlots, ASlotAtItsLastGenerationIsNeverUsedAgain) {
   Handle<Thing> handle = pool.create(1);
   pool.destroy(handle);
   detail::SlotWord& word = word_of_slot(HandlePoolAccess::state(pool), handle.slot);
-  word = (HandleFront::kLastGeneration - 1) * detail::kOneGeneration | (word & 0xffffffff);
+  word.store((HandleFront::kLastGeneration - 1) * detail::kOneGeneration | (word.load() & 0xffffffff));
   handle = pool.create(2);
   EXPECT_EQ(handle.generation, HandleFront::kLastGeneration);
   EXPECT_EQ(pool.at(handle).value, 2);
@@ -109,10 +109,10 @@ TEST(HandleSlots, ASlotAtItsLastGenerationIsNeverUsedAgainWithThreads) {
     Things pool;
     const Handle<Thing> first = pool.create(1);
     detail::SlotWord& word = word_of_slot(HandlePoolAccess::state(pool), first.slot);
-    const std::uint64_t low = word & 0xffffffff;
-    word = HandleFront::kLastGeneration * detail::kOneGeneration | low;
+    const std::uint64_t low = word.load() & 0xffffffff;
+    word.store(HandleFront::kLastGeneration * detail::kOneGeneration | low);
     EXPECT_TRUE(pool.destroy({first.slot, HandleFront::kLastGeneration}));
-    EXPECT_EQ(word, 0u);
+    EXPECT_EQ(word.load(), 0u);
     for (int i = 0; i < 100; ++i) {
       const Handle<Thing> other = pool.create(i);
       EXPECT_NE(other.slot, first.slot);
@@ -265,7 +265,7 @@ TEST(HandleSlots, AThreadWithoutANumberEndsByAnExchangeAndLosesNoSlot) {
     std::vector<Handle<Thing>> handles;
     for (int i = 0; i < 300; ++i) handles.push_back(pool.create(i));
     const auto maker = [&](std::uint32_t slot) {
-      return detail::maker_of(word_of_slot(HandlePoolAccess::state(pool), slot));
+      return detail::maker_of(word_of_slot(HandlePoolAccess::state(pool), slot).load());
     };
     for (const Handle<Thing>& handle : handles) EXPECT_EQ(maker(handle.slot), 0u);
     for (int i = 0; i < 300; ++i) EXPECT_EQ(pool.at(handles[static_cast<std::size_t>(i)]).value, i);
