@@ -32,11 +32,11 @@ static bool send_all(int socket, tarn::BufferChain& queue) {
 
 int main() {
   // Sizes of 64, 128, 256 ... 4096 bytes, at most a thousand blocks each; nothing larger.
-  tarn::BufferPool packets({.largest_bytes = 4096,
+  tarn::BufferPool packets({.name = "packets",
+                            .largest_bytes = 4096,
                             .largest_count = 1000,
                             .above = tarn::AboveLargest::kRefuse,
-                            .at_cap = tarn::AtCap::kThrow,
-                            .name = "packets"});
+                            .at_cap = tarn::AtCap::kThrow});
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0) return 1;
 

@@ -7,10 +7,10 @@
 
 int main() {
   tarn::FixedPool packets({
+      .name = "packets",
       .block_bytes = 512,
       .largest_count = 1000,
       .initial_count = 100,
-      .name = "packets",
   });
 
   void* const packet = packets.allocate();

@@ -14,7 +14,7 @@ struct Sum {
 
 int main() {
   tarn::Heap plugin("plugin");
-  tarn::FixedPool bullets({.block_bytes = 48, .name = "bullets"});
+  tarn::FixedPool bullets({.name = "bullets", .block_bytes = 48});
   void* const text = plugin.allocate(1000);
   void* const bullet = bullets.allocate();
   void* const request = tarn::allocate(100);

@@ -73,7 +73,7 @@ class Outbox {  // packets to send, the first maybe in part
   std::size_t sent_ = 0;  // bytes of the first
 };
 #else
-static tarn::BufferPool packets({.largest_bytes = 4096, .name = "packets"});
+static tarn::BufferPool packets({.name = "packets", .largest_bytes = 4096});
 using Packet = tarn::SharedBuffer;
 using Outbox = tarn::BufferChain;
 

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "tarn/detail/error.h"
+#include "tarn/detail/pool_name.h"
 #include "tarn/detail/record_seal.h"
 #include "tarn/detail/thread_cache.h"
 #include "tarn/hooks.h"
@@ -27,12 +28,12 @@ namespace TARN_NAMESPACE {
 class Heap;
 
 struct ArenaOptions {
-  const char* name = "arena";            // copied, up to 31 characters; nullptr: "arena"
-  std::size_t initial_bytes = 4096;      // of the first chunk, which is taken when it is needed
-  std::size_t increment_bytes = 0;       // of each further chunk; 0: twice the last, up to 1 MiB
-  std::size_t largest_bytes = SIZE_MAX;  // of all chunks together; the cap
-  Heap* heap = nullptr;                  // source of the chunks; nullptr: the general pool's pages
-  void* buffer = nullptr;                // the caller's memory for the first chunk; must outlive the arena
+  PoolName name = {};                   // any string, copied; usually "arena"
+  std::size_t initial_bytes = 4096;     // of the first chunk, which is taken when it is needed
+  std::size_t increment_bytes = 0;      // of each further chunk; 0: twice the last, up to 1 MiB
+  std::size_t mapped_limit = SIZE_MAX;  // bytes of all chunks together
+  Heap* heap = nullptr;                 // source of the chunks; nullptr: the general pool's pages
+  void* buffer = nullptr;               // the caller's memory for the first chunk; must outlive the arena
   std::size_t buffer_bytes = 0;
   // Whether the arena takes chunks after its buffer or its first chunk. If not, an arena whose buffer is too
   // small for a chunk's header has no memory at all.
@@ -77,7 +78,6 @@ struct ArenaFront {
   ArenaOptions options;
   bool is_over_malloc;
   bool poisons;
-  char name[32];
 };
 
 TARN_API void make_arena(ArenaFront& arena, const ArenaOptions& options, bool poisons) noexcept;
@@ -96,7 +96,9 @@ class Arena {
   TARN_LOCAL explicit Arena(const ArenaOptions& options = {}) noexcept {
     detail::make_arena(front_, options, detail::kPoisonsFreeBlocks);
   }
-  TARN_LOCAL explicit Arena(const char* name) noexcept : Arena(ArenaOptions{.name = name}) {}
+  /// \param name any string, copied.
+  template <std::convertible_to<PoolName> Name>
+  TARN_LOCAL explicit Arena(const Name& name) noexcept : Arena(ArenaOptions{.name = name}) {}
   /// Starts in the caller's buffer, and grows from the general pool.
   TARN_LOCAL Arena(void* buffer, std::size_t bytes) noexcept
       : Arena(ArenaOptions{.buffer = buffer, .buffer_bytes = bytes}) {}
@@ -182,7 +184,7 @@ class Arena {
     return used() > front_.high_water ? used() : front_.high_water;
   }
   TARN_LOCAL bool owns(const void* pointer) const noexcept { return detail::arena_owns(front_, pointer); }
-  const char* name() const noexcept { return front_.name; }
+  const char* name() const noexcept { return front_.options.name.text(); }
 
  protected:
   detail::ArenaFront front_;
@@ -206,7 +208,7 @@ class Arena {
 class TickArena : public Arena {
  public:
   /// \param bytes how much a tick may use without overflowing.
-  TARN_LOCAL explicit TickArena(std::size_t bytes, const char* name = "tick") noexcept
+  TARN_LOCAL explicit TickArena(std::size_t bytes, const PoolName& name = "tick") noexcept
       : TickArena(ArenaOptions{.name = name, .initial_bytes = bytes}) {}
   /// The same with any options; a tick may use `initial_bytes`.
   TARN_LOCAL explicit TickArena(const ArenaOptions& options) noexcept : Arena(options) {

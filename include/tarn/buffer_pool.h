@@ -15,6 +15,7 @@
 #include <span>
 
 #include "tarn/detail/error.h"
+#include "tarn/detail/pool_name.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/hooks.h"
 #include "tarn/shared_buffer.h"
@@ -33,6 +34,7 @@ struct BufferSize {
 };
 
 struct BufferPoolOptions {
+  PoolName name = {};                 // any string, copied; usually "buffer pool"
   std::size_t smallest_bytes = 64;    // 1 .. 262144; sizes double from this one up to
   std::size_t largest_bytes = 16384;  // .. 262144; the last size, whether it is a doubling or not
   /// In place of the doublings: up to 32 sizes, in ascending order. Read by the constructor only.
@@ -47,7 +49,6 @@ struct BufferPoolOptions {
   std::size_t largest_above_bytes = SIZE_MAX;  // the most live bytes of larger blocks
   AtCap at_cap = AtCap::kReturnNull;
   AtPoolEnd at_end = AtPoolEnd::kReport;
-  const char* name = "buffer pool";  // copied, up to 31 characters; nullptr: "buffer pool"
   /// Called when a cap or the system refuses a block, before the pool returns nullptr or throws
   /// std::bad_alloc. The hook may free blocks of the pool, but only the next call gets them. No lock is held
   /// during the call.
@@ -163,7 +164,9 @@ class BufferPool {
     if (state_ == nullptr) detail::throw_bad_alloc();
     front_ = detail::buffer_pool_front(state_);
   }
-  TARN_LOCAL explicit BufferPool(const char* name) : BufferPool(BufferPoolOptions{.name = name}) {}
+  /// \param name any string, copied.
+  template <std::convertible_to<PoolName> Name>
+  TARN_LOCAL explicit BufferPool(const Name& name) : BufferPool(BufferPoolOptions{.name = name}) {}
   /// The option at_end decides the fate of live buffers. When they stay valid, the pool's memory does until
   /// the process ends; trim() gives back what is unused of it. \pre no other thread uses the pool any more,
   /// but its buffers.

@@ -22,6 +22,7 @@
 
 #include "tarn/detail/error.h"
 #include "tarn/detail/live_walk.h"
+#include "tarn/detail/pool_name.h"
 #include "tarn/detail/thread_cache.h"
 #include "tarn/hooks.h"
 
@@ -38,6 +39,7 @@ namespace TARN_NAMESPACE {
 enum class AtCap : std::uint8_t { kReturnNull, kThrow };
 
 struct FixedPoolOptions {
+  PoolName name = {};           // any string, copied; usually "fixed pool"
   std::size_t block_bytes = 0;  // 1 .. 262144
   // A power of two up to 65536; block_bytes is rounded up to a multiple of it.
   std::size_t alignment = 16;
@@ -45,7 +47,6 @@ struct FixedPoolOptions {
   std::size_t largest_count = SIZE_MAX;  // the most blocks the pool may have; the cap
   std::size_t initial_count = 0;         // blocks the pool has from the start
   AtCap at_cap = AtCap::kReturnNull;
-  const char* name = "fixed pool";  // copied, up to 31 characters; nullptr: "fixed pool"
   /// Called when the cap or the system refuses a block, before the pool returns nullptr or throws
   /// std::bad_alloc. The hook may free blocks of the pool, but only the next call gets them. No lock is held
   /// during the call.
@@ -205,10 +206,10 @@ class BasicFixedPool {
   TARN_LOCAL explicit BasicFixedPool(const FixedPoolOptions& options) {
     if (!detail::make_pool(front_, options, detail::kPoisonsFreeBlocks)) detail::throw_bad_alloc();
   }
-  TARN_LOCAL explicit BasicFixedPool(std::size_t block_bytes, const char* name = nullptr)
-      : BasicFixedPool(FixedPoolOptions{.block_bytes = block_bytes, .name = name}) {}
-  template <std::convertible_to<const char*> Name>
-  explicit BasicFixedPool(Name) {
+  TARN_LOCAL explicit BasicFixedPool(std::size_t block_bytes, const PoolName& name = {})
+      : BasicFixedPool(FixedPoolOptions{.name = name, .block_bytes = block_bytes}) {}
+  template <std::convertible_to<PoolName> Name>
+  explicit BasicFixedPool(const Name&) {
     static_assert(sizeof(Name) == 0, "a pool of blocks is told their size: FixedPool(64, \"name\")");
   }
   /// The pool's end frees all blocks, also live ones. \pre no other thread uses the pool any more.
@@ -375,7 +376,7 @@ class FixedPool : public BasicFixedPool<detail::OwnPoolFront> {
  public:
   using BasicFixedPool::BasicFixedPool;
   TARN_LOCAL explicit FixedPool(const FixedPoolOptions& options) : BasicFixedPool(options) {}
-  TARN_LOCAL explicit FixedPool(std::size_t block_bytes, const char* name = nullptr)
+  TARN_LOCAL explicit FixedPool(std::size_t block_bytes, const PoolName& name = {})
       : BasicFixedPool(block_bytes, name) {}
   FixedPool(FixedPool&&) = default;  // as the base's
   TARN_LOCAL ~FixedPool() = default;
@@ -391,7 +392,7 @@ class SharedFixedPool : public BasicFixedPool<detail::SharedPoolFront> {
  public:
   using BasicFixedPool::BasicFixedPool;
   TARN_LOCAL explicit SharedFixedPool(const FixedPoolOptions& options) : BasicFixedPool(options) {}
-  TARN_LOCAL explicit SharedFixedPool(std::size_t block_bytes, const char* name = nullptr)
+  TARN_LOCAL explicit SharedFixedPool(std::size_t block_bytes, const PoolName& name = {})
       : BasicFixedPool(block_bytes, name) {}
   SharedFixedPool(SharedFixedPool&&) = default;  // as the base's
   TARN_LOCAL ~SharedFixedPool() = default;

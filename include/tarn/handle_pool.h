@@ -25,6 +25,7 @@
 #include "tarn/detail/error.h"
 #include "tarn/detail/handle_slots.h"
 #include "tarn/detail/live_walk.h"
+#include "tarn/detail/pool_name.h"
 #include "tarn/hooks.h"
 #include "tarn/object_pool.h"
 
@@ -57,12 +58,14 @@ class HandlePool {
 
   /// \throws std::bad_alloc when memory is refused.
   TARN_LOCAL explicit HandlePool(const ObjectPoolOptions& options = {}) {
-    if (!detail::make_handle_pool(front_, options.name, options.at_end == AtPoolEnd::kReport,
+    if (!detail::make_handle_pool(front_, options.name.text(), options.at_end == AtPoolEnd::kReport,
                                   options.at_end == AtPoolEnd::kDestroy, options.sensitive,
                                   options.initial_count, kType))
       detail::throw_bad_alloc();
   }
-  TARN_LOCAL explicit HandlePool(const char* name) : HandlePool(ObjectPoolOptions{.name = name}) {}
+  /// \param name any string, copied.
+  template <std::convertible_to<PoolName> Name>
+  TARN_LOCAL explicit HandlePool(const Name& name) : HandlePool(ObjectPoolOptions{.name = name}) {}
   /// \pre no other thread uses the pool any more. The option at_end decides the fate of live objects.
   TARN_LOCAL ~HandlePool() { detail::end_handle_pool(front_); }
   HandlePool(const HandlePool&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr

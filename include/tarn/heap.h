@@ -19,6 +19,7 @@
 
 #include "tarn/detail/error.h"
 #include "tarn/detail/outside_scopes.h"
+#include "tarn/detail/pool_name.h"
 #include "tarn/detail/thread_cache.h"
 #include "tarn/hooks.h"
 
@@ -27,7 +28,7 @@ namespace TARN_NAMESPACE {
 class Heap;
 
 struct HeapOptions {
-  const char* name = "heap";  // copied, up to 31 characters; nullptr: "heap"
+  PoolName name = {};  // any string, copied; usually "heap"
   // Live bytes; the callback runs each time an allocation crosses this limit upwards. A second crossing
   // counts once live bytes were below the limit by more than what threads have cached. The callback must not
   // throw.
@@ -108,7 +109,9 @@ class Heap {
   /// then false.
   TARN_LOCAL explicit Heap(const HeapOptions& options = {}) noexcept
       : state_(detail::make_heap(*this, options, detail::kPoisonsFreeBlocks)) {}
-  TARN_LOCAL explicit Heap(const char* name) noexcept : Heap(HeapOptions{.name = name}) {}
+  /// \param name any string, copied.
+  template <std::convertible_to<PoolName> Name>
+  TARN_LOCAL explicit Heap(const Name& name) noexcept : Heap(HeapOptions{.name = name}) {}
   /// The heap's end frees all its blocks, also live ones.
   TARN_LOCAL ~Heap() { destroy(); }
   Heap(const Heap&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr

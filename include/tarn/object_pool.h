@@ -20,6 +20,7 @@
 
 #include "tarn/detail/error.h"
 #include "tarn/detail/live_walk.h"
+#include "tarn/detail/pool_name.h"
 #include "tarn/detail/thread_cache.h"
 #include "tarn/fixed_pool.h"  // with the hooks; g++ 12 refuses them once more behind a header unit
 #include "tarn/memory_pool.h"
@@ -33,7 +34,7 @@ enum class LiveObjects : std::uint8_t {
 };
 
 struct ObjectPoolOptions {
-  const char* name = "object pool";  // copied, up to 31 characters; nullptr: "object pool"
+  PoolName name = {};  // any string, copied; usually "object pool"
   AtPoolEnd at_end = AtPoolEnd::kReport;
   std::size_t initial_count = 0;  // objects that have memory from the start
   // Objects are wiped once destroyed, left out of core files, and read by no tool (docs/pools/sensitive.md);
@@ -86,7 +87,9 @@ class ObjectPool {
       : state_(detail::make_object_pool(options, kType, blocks_)) {
     if (state_ == nullptr) detail::throw_bad_alloc();
   }
-  TARN_LOCAL explicit ObjectPool(const char* name) : ObjectPool(ObjectPoolOptions{.name = name}) {}
+  /// \param name any string, copied.
+  template <std::convertible_to<PoolName> Name>
+  TARN_LOCAL explicit ObjectPool(const Name& name) : ObjectPool(ObjectPoolOptions{.name = name}) {}
   /// \pre no other thread uses the pool any more. The option at_end decides the fate of live objects.
   TARN_LOCAL ~ObjectPool() { detail::end_object_pool(state_); }
   ObjectPool(const ObjectPool&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr

@@ -168,7 +168,7 @@ struct tarn_arena_options {
   const char* name;       /* copied, up to 31 characters; NULL: "arena" */
   size_t initial_bytes;   /* of the first chunk; 0: 4096 */
   size_t increment_bytes; /* of each further chunk; 0: twice the last, up to 1 MiB */
-  size_t largest_bytes;   /* of all chunks together; 0: no cap */
+  size_t mapped_limit;    /* bytes of all chunks together; 0: no limit */
   tarn_heap* heap;        /* source of the chunks; NULL: the general pool's pages */
   void* buffer;           /* the caller's memory for the first chunk, which outlives the arena */
   size_t buffer_bytes;

@@ -97,7 +97,7 @@ TEST(PoolThreads, FindABlockThatTwoFreeAtOnce) {
   if (detail::BlockPoolAccess::state(any).is_over_malloc()) GTEST_SKIP() << "malloc finds it";
   for (std::uint64_t round = amount(60, 3000); round-- > 0;) {
     const ChildResult result = run_in_child([round] {
-      SharedFixedPool pool({.block_bytes = 64, .name = "packets"});
+      SharedFixedPool pool({.name = "packets", .block_bytes = 64});
       void* const block = pool.allocate();
       std::atomic<int> waiting{2};
       const auto free_it = [&] {

@@ -237,10 +237,10 @@ template <Contents kContents = Contents::kPlain>
 struct BufferBlocks {
   static constexpr std::size_t kAlignment = 4096;
   static BufferPool& pool() {
-    static BufferPool pool({.smallest_bytes = kAlignment,
+    static BufferPool pool({.name = "conformance",
+                            .smallest_bytes = kAlignment,
                             .largest_bytes = 256 * kKiB,
                             .alignment = kAlignment,
-                            .name = "conformance",
                             .sensitive = kContents == Contents::kSensitive});
     return pool;
   }

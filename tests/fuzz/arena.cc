@@ -16,7 +16,7 @@ ArenaOptions read_options(Program& program, Heap& heap) {
   ArenaOptions options;
   options.initial_bytes = program.size_between(1, 256 * 1024);
   options.increment_bytes = program.flag() ? program.size_between(1, 256 * 1024) : 0;
-  if (program.flag()) options.largest_bytes = program.below(2 * kLargest);
+  if (program.flag()) options.mapped_limit = program.below(2 * kLargest);
   switch (program.below(3)) {
     case 1:
       options.heap = &heap;

@@ -32,15 +32,15 @@ alignas(4096) char buffer_of_a_heap[1 << 20];
 }  // namespace
 
 struct KnownProgram::Pools {
-  FixedPool packets{{.block_bytes = 512, .largest_count = 10'000, .name = "packets"}};
-  FixedPool runs{{.block_bytes = 48, .name = "runs"}};
-  SharedFixedPool shared{{.block_bytes = 128, .name = "shared"}};
-  SharedFixedPool handed{{.block_bytes = 160, .name = "handed"}};
+  FixedPool packets{{.name = "packets", .block_bytes = 512, .largest_count = 10'000}};
+  FixedPool runs{{.name = "runs", .block_bytes = 48}};
+  SharedFixedPool shared{{.name = "shared", .block_bytes = 128}};
+  SharedFixedPool handed{{.name = "handed", .block_bytes = 160}};
   ObjectPool<Quest> quests{{.name = "quests", .at_end = AtPoolEnd::kDestroy}};
   ObjectPool<Item, LiveObjects::kListed> items{{.name = "items", .at_end = AtPoolEnd::kDestroy}};
   HandlePool<Quest> handles{{.name = "handles", .at_end = AtPoolEnd::kDestroy}};
-  BufferPool buffers{{.largest_bytes = 4096, .at_end = AtPoolEnd::kDestroy, .name = "buffers"}};
-  BufferPool handed_buffers{{.largest_bytes = 1024, .at_end = AtPoolEnd::kDestroy, .name = "handed buffers"}};
+  BufferPool buffers{{.name = "buffers", .largest_bytes = 4096, .at_end = AtPoolEnd::kDestroy}};
+  BufferPool handed_buffers{{.name = "handed buffers", .largest_bytes = 1024, .at_end = AtPoolEnd::kDestroy}};
   Heap room{{.name = "room", .soft_limit = 32 << 20, .hard_limit = 64 << 20, .mapped_limit = 96 << 20}};
   Heap inner{{.name = "inner", .hard_limit = 1 << 20, .parent = &room}};
   Heap large{{.name = "large heap"}};

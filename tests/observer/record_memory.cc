@@ -62,7 +62,7 @@ int main(int count, char** arguments) {
   const std::string into = arguments[1];
   forget_start(count, arguments);
   use_general_pool();
-  tarn::FixedPool fixed({.block_bytes = 256, .name = "fixed"});
+  tarn::FixedPool fixed({.name = "fixed", .block_bytes = 256});
   tarn::SharedFixedPool shared(64);
   tarn::ObjectPool<Item> objects({.name = "objects", .at_end = tarn::AtPoolEnd::kDestroy});
   tarn::HandlePool<Item> handles({.name = "handles", .at_end = tarn::AtPoolEnd::kDestroy});

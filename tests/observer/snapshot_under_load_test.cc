@@ -112,7 +112,7 @@ class Players {
 
   std::uint64_t seed_;
   Heap heap_{{.name = "heap of players"}};
-  SharedFixedPool pool_{{.block_bytes = 200, .name = "pool of players"}};
+  SharedFixedPool pool_{{.name = "pool of players", .block_bytes = 200}};
   Hands hands_[kThreads];
 };
 

@@ -238,7 +238,7 @@ TEST(Arena, CreateThrowsAtTheCapAndLeavesTheArenaAsItWas) {
 }
 
 TEST(Arena, TheCapHoldsForAllChunksTogether) {
-  Arena arena({.initial_bytes = 1000, .increment_bytes = 1000, .largest_bytes = 4500});
+  Arena arena({.initial_bytes = 1000, .increment_bytes = 1000, .mapped_limit = 4500});
   std::size_t had = 0;
   while (arena.allocate(100) != nullptr) had += 100;
   EXPECT_LE(arena.capacity(), 4500u);
@@ -251,7 +251,7 @@ TEST(Arena, TheCapHoldsForAllChunksTogether) {
 
 TEST(Arena, ACapBelowItsBufferMeansNoGrowth) {
   alignas(64) char buffer[2000];
-  Arena arena({.largest_bytes = 1000, .buffer = buffer, .buffer_bytes = sizeof buffer});
+  Arena arena({.mapped_limit = 1000, .buffer = buffer, .buffer_bytes = sizeof buffer});
   while (void* const block = arena.allocate(100)) {
     ASSERT_GE(block, buffer);
     ASSERT_LT(block, buffer + sizeof buffer);
@@ -422,7 +422,7 @@ TEST(Arena, PrewarmedBytesAreHadWithoutGrowth) {
     for (int i = 0; i < 50; ++i) ASSERT_NE(arena.allocate(1000, 1), nullptr);
     EXPECT_EQ(arena.capacity(), capacity) << before;
   }
-  Arena limited({.largest_bytes = 1000});
+  Arena limited({.mapped_limit = 1000});
   EXPECT_LE(limited.prewarm(5000), 1000u);
 }
 

@@ -294,7 +294,7 @@ TEST(ABufferPool, GrowsByChunksAndGivesThemBack) {
 }
 
 TEST(BufferPoolUse, HasAnEntryForEachSizeAndOneForLargerBlocks) {
-  BufferPool pool({.smallest_bytes = 64, .largest_bytes = 256, .name = "packets"});
+  BufferPool pool({.name = "packets", .smallest_bytes = 64, .largest_bytes = 256});
   std::vector<void*> blocks;
   for (const std::size_t bytes : {10u, 100u, 120u, 100000u}) blocks.push_back(pool.allocate(bytes));
   std::vector<PoolUse> found;
@@ -454,7 +454,7 @@ TEST(BufferPoolEnd, ReportsLiveBuffersAndTheyStayValid) {
       SharedBuffer small, large;
       void* plain = nullptr;
       {
-        BufferPool pool({.at_end = at_end, .name = "packets"});
+        BufferPool pool({.name = "packets", .at_end = at_end});
         small = pool.allocate_shared(100);
         large = pool.allocate_shared(100000);
         plain = pool.allocate(1000);

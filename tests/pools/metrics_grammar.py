@@ -96,7 +96,7 @@ def main():
         return 0
     metrics = read(subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, check=True).stdout)
     pools = [dict(labels) for labels in metrics["tarn_pool_pools"]]
-    for name in ('tenant "one"\\', "caf\u00e9 {=,} ?", "# HELP no\tcomment".replace("\t", "?"), ""):
+    for name in ('tenant "one"\\', "caf\u00e9 {=,} ?", "# HELP no?comment", "object pool"):
         require(any(pool["name"] == name for pool in pools), f"no pool {name}: {pools}")
     require(any(pool.get("parent") == 'tenant "one"\\' for pool in pools), "no parent")
     twice = {"kind": "heap", "name": "twice"}

@@ -14,8 +14,8 @@ int main() {
   tarn::Heap tenant({.name = "tenant \"one\"\\", .hard_limit = 1 << 20});
   tarn::Heap inner({.name = "caf\xc3\xa9 {=,} \xff", .parent = &tenant}), same({.name = "twice"}),
       other("twice");
-  tarn::FixedPool fixed({.block_bytes = 64, .name = "twice"});
-  tarn::SharedFixedPool shared({.block_bytes = 64, .largest_count = 5, .name = "# HELP no\tcomment"});
+  tarn::FixedPool fixed({.name = "twice", .block_bytes = 64});
+  tarn::SharedFixedPool shared({.name = "# HELP no\tcomment", .block_bytes = 64, .largest_count = 5});
   tarn::BufferPool buffers;
   tarn::ObjectPool<long> objects({.name = ""});
   tarn::HandlePool<long> handles;

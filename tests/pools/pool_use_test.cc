@@ -9,6 +9,7 @@
 #include "support/sizes.h"
 #include "support/threads.h"
 #include "tarn/arena.h"
+#include "tarn/buffer_pool.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/handle_pool.h"
 #include "tarn/heap.h"
@@ -37,8 +38,8 @@ struct Session {
 };
 
 TEST(PoolUse, NamesEveryPoolWithWhatItHolds) {
-  FixedPool packets({.block_bytes = 50, .blocks_per_chunk = 100, .name = "packets"});
-  SharedFixedPool events({.block_bytes = 64, .name = "events"});
+  FixedPool packets({.name = "packets", .block_bytes = 50, .blocks_per_chunk = 100});
+  SharedFixedPool events({.name = "events", .block_bytes = 64});
   ObjectPool<Session> sessions({.name = "sessions", .at_end = AtPoolEnd::kDestroy});
   Heap room("room");
   Arena arena("frame");
@@ -80,8 +81,8 @@ void expect_waste_of(const PoolUse& use) {
 }
 
 TEST(PoolUse, TellsCapsCapacityWasteAndRefusalsOfAFixedPool) {
-  FixedPool open({.block_bytes = 64, .name = "open"});
-  FixedPool capped({.block_bytes = 64, .blocks_per_chunk = 10, .largest_count = 15, .name = "capped"});
+  FixedPool open({.name = "open", .block_bytes = 64});
+  FixedPool capped({.name = "capped", .block_bytes = 64, .blocks_per_chunk = 10, .largest_count = 15});
   void* last = nullptr;
   for (int i = 0; i < 15; ++i) last = capped.allocate();
   EXPECT_EQ(capped.allocate(), nullptr);
@@ -105,7 +106,7 @@ TEST(PoolUse, TellsCapsCapacityWasteAndRefusalsOfAFixedPool) {
 }
 
 TEST(PoolUse, CountsARefusedRunOfOneBlockOnce) {
-  FixedPool pool({.block_bytes = 64, .largest_count = 8, .at_cap = AtCap::kReturnNull, .name = "ones"});
+  FixedPool pool({.name = "ones", .block_bytes = 64, .largest_count = 8, .at_cap = AtCap::kReturnNull});
   for (int i = 0; i < 8; ++i) EXPECT_NE(pool.allocate(), nullptr);
   EXPECT_EQ(pool.allocate_run(1), nullptr);
   EXPECT_EQ(use_of("ones").refusals, 1u);
@@ -115,7 +116,7 @@ TEST(PoolUse, CountsARefusedRunOfOneBlockOnce) {
 }
 
 TEST(PoolUse, CountsTheRefusalsOfASharedPool) {
-  SharedFixedPool events({.block_bytes = 64, .largest_count = 100, .name = "events"});
+  SharedFixedPool events({.name = "events", .block_bytes = 64, .largest_count = 100});
   std::thread([&] {
     for (int i = 0; i < 100; ++i) EXPECT_NE(events.allocate(), nullptr);
     for (int i = 0; i < 7; ++i) EXPECT_EQ(events.allocate(), nullptr);
@@ -267,7 +268,7 @@ constexpr std::size_t kMostInMagazine = 8191;
 
 TEST(PoolUse, ThePeakOfAFixedPoolIsTooHighByWhatIsCachedAtMost) {
   for (const unsigned seed : {1u, 2u, 3u}) {
-    FixedPool packets({.block_bytes = 64, .blocks_per_chunk = 300, .name = "packets"});
+    FixedPool packets({.name = "packets", .block_bytes = 64, .blocks_per_chunk = 300});
     Traffic traffic;
     traffic.run(packets, seed);
     internal::validate(detail::BlockPoolAccess::state(packets));
@@ -280,7 +281,7 @@ TEST(PoolUse, ThePeakOfAFixedPoolIsTooHighByWhatIsCachedAtMost) {
 
 TEST(PoolUse, ThePeakOfASharedPoolIsTooHighByWhatMagazinesHoldAtMost) {
   constexpr std::size_t kThreads = 3, kOfMagazines = kMostInMagazine * (kThreads + 4);
-  SharedFixedPool events({.block_bytes = 64, .blocks_per_chunk = 300, .name = "events"});
+  SharedFixedPool events({.name = "events", .block_bytes = 64, .blocks_per_chunk = 300});
   Traffic traffic;
   in_threads(kThreads, [&](unsigned i) { traffic.run(events, i + 1); });
   internal::validate(detail::BlockPoolAccess::state(events));
@@ -293,7 +294,7 @@ TEST(PoolUse, ThePeakOfASharedPoolIsTooHighByWhatMagazinesHoldAtMost) {
 TEST(PoolUse, ForgetsPoolsThatHaveEnded) {
   const std::size_t before = pools().size();
   {
-    FixedPool packets({.block_bytes = 50, .name = "packets"});
+    FixedPool packets({.name = "packets", .block_bytes = 50});
     ObjectPool<Session> sessions({.name = "sessions"});
     Heap room("room");
     EXPECT_EQ(pools().size(), before + 3);
@@ -305,8 +306,8 @@ TEST(PoolUse, ForgetsPoolsThatHaveEnded) {
 }
 
 TEST(PoolUse, APoolWithoutANameHasThatOfItsKind) {
-  FixedPool packets({.block_bytes = 50, .name = nullptr});
-  SharedFixedPool events({.block_bytes = 50, .name = nullptr});
+  FixedPool packets({.name = nullptr, .block_bytes = 50});
+  SharedFixedPool events({.name = nullptr, .block_bytes = 50});
   ObjectPool<Session> sessions({.name = nullptr});
   HandlePool<Session> handles({.name = nullptr});
   Heap room({.name = nullptr});
@@ -314,6 +315,36 @@ TEST(PoolUse, APoolWithoutANameHasThatOfItsKind) {
   EXPECT_STREQ(arena.name(), "arena");
   const std::map<std::string, PoolUse> found = pools();
   for (const char* name : {"fixed pool", "object pool", "heap"}) EXPECT_EQ(found.count(name), 1u) << name;
+}
+
+template <typename Pool, typename... Size>
+void expect_named(Size... size) {
+  const std::string text = "a string";
+  const std::string_view view = std::string_view("a view, and more").substr(0, 6);
+  const Pool literal(size..., "a literal"), string(size..., text), part(size..., view);
+  const std::map<std::string, PoolUse> found = pools();
+  for (const char* name : {"a literal", "a string", "a view"}) EXPECT_EQ(found.count(name), 1u) << name;
+}
+
+TEST(PoolUse, EachPoolTakesAnyKindOfStringForItsName) {
+  expect_named<ObjectPool<Session>>();
+  expect_named<HandlePool<Session>>();
+  expect_named<Heap>();
+  expect_named<BufferPool>();
+  expect_named<FixedPool>(std::size_t{64});
+  expect_named<SharedFixedPool>(std::size_t{64});
+  EXPECT_STREQ(Arena(std::string("request")).name(), "request");
+  EXPECT_STREQ(Arena().name(), "arena");
+  EXPECT_STREQ(TickArena(1000).name(), "tick");
+  EXPECT_STREQ(TickArena(1000, std::string_view("frame")).name(), "frame");
+  static_assert(!std::is_constructible_v<Arena, Heap&> && !std::is_convertible_v<const char*, Heap>);
+}
+
+TEST(PoolUse, ANameIsCutBetweenCharacters) {
+  const char* const text = "123456789012345678901234567890\xc3\xa4";
+  EXPECT_STREQ(PoolName(text).text(), "123456789012345678901234567890");
+  EXPECT_STREQ(PoolName(text + 1).text(), text + 1) << "31 bytes";
+  EXPECT_TRUE(PoolName(nullptr).is_empty() && PoolName().is_empty() && PoolName("").is_empty());
 }
 
 TEST(PoolUse, MakesNamesFitForALineOfText) {
@@ -333,7 +364,7 @@ std::string stats_json() {
 }
 
 TEST(PoolUse, StandsInTheStatisticsFile) {
-  FixedPool packets({.block_bytes = 50, .name = "packets"});
+  FixedPool packets({.name = "packets", .block_bytes = 50});
   Heap room("room");
   static_cast<void>(packets.allocate());
   static_cast<void>(room.allocate(10));
@@ -361,8 +392,8 @@ TEST(PoolUse, NamesOfAnyBytesBecomeCharactersAndMakeNoWrongJson) {
 }
 
 TEST(PoolUse, EveryFigureOfAPoolStandsInTheJsonAndNoLimitIsNull) {
-  FixedPool open({.block_bytes = 64, .name = "open"});
-  FixedPool capped({.block_bytes = 64, .largest_count = 7, .name = "capped"});
+  FixedPool open({.name = "open", .block_bytes = 64});
+  FixedPool capped({.name = "capped", .block_bytes = 64, .largest_count = 7});
   const std::string text = stats_json();
   const std::size_t from = text.find("\"name\":\"open\"");
   ASSERT_NE(from, std::string::npos);
@@ -416,7 +447,7 @@ void visit_pools(Visit visit) {
 
 TEST(PoolUse, AVisitMayTrimForkAndVisitAgain) {
   const ChildResult result = run_in_child([] {
-    FixedPool packets({.block_bytes = 50, .name = "packets"});
+    FixedPool packets({.name = "packets", .block_bytes = 50});
     ObjectPool<Session> sessions({.name = "sessions"});
     Heap room("room");
     int visits = 0, bad = 0;
@@ -464,7 +495,7 @@ TEST(PoolUse, AVisitInAnotherThreadEndsWhilePoolsComeAndGo) {
   std::atomic<int> ended{0};
   std::thread other([&] {
     for (; !must_stop; ++ended) {
-      FixedPool packets({.block_bytes = 50, .name = "packets"});
+      FixedPool packets({.name = "packets", .block_bytes = 50});
       Heap room("room");
       static_cast<void>(room.allocate(100));
     }
@@ -482,8 +513,8 @@ TEST(PoolUse, AVisitInAnotherThreadEndsWhilePoolsComeAndGo) {
 // The library's thread may have given some of it back before trim does.
 TEST(Trim, GivesBackWhatSharedPoolsAndHeapsDoNotUse) {
   const std::uint64_t purged_before = tarn::stats().purged_bytes;
-  SharedFixedPool events({.block_bytes = 1000, .name = "events"});
-  FixedPool packets({.block_bytes = 1000, .name = "packets"});
+  SharedFixedPool events({.name = "events", .block_bytes = 1000});
+  FixedPool packets({.name = "packets", .block_bytes = 1000});
   ObjectPool<Session> sessions({.name = "sessions"});
   Heap room("room");
   std::vector<Session*> objects;

@@ -54,7 +54,7 @@ class SensitiveFixed : public Sensitive {
   void* allocate() { return filled(pool_.allocate(), kBlock); }
   void* allocate_run(std::size_t count) { return filled(pool_.allocate_run(count), count * kBlock); }
 
-  Pool pool_{FixedPoolOptions{.block_bytes = kBlock, .name = "keys", .sensitive = true}};
+  Pool pool_{FixedPoolOptions{.name = "keys", .block_bytes = kBlock, .sensitive = true}};
 };
 using FixedPools = ::testing::Types<FixedPool, SharedFixedPool>;
 TYPED_TEST_SUITE(SensitiveFixed, FixedPools);
@@ -507,7 +507,7 @@ class SensitiveMisuse : public Sensitive {};
 
 TEST_F(SensitiveMisuse, IsSeenAsInOtherPools) {
   if (kAddressSanitizer) GTEST_SKIP() << "the sanitizer is the first to see it";
-  SharedFixedPool pool(FixedPoolOptions{.block_bytes = 64, .name = "keys", .sensitive = true});
+  SharedFixedPool pool(FixedPoolOptions{.name = "keys", .block_bytes = 64, .sensitive = true});
   Heap heap({.name = "keys", .sensitive = true});
   char* const block = static_cast<char*>(pool.allocate());
   char* const of_heap = static_cast<char*>(heap.allocate(100));

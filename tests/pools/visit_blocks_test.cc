@@ -130,11 +130,11 @@ class VisitBlocks : public ::testing::Test {
   Heap heap_{"heap of all sizes"}, small_heap_{"heap of small blocks"};
   Heap heap_in_buffer_{
       {.name = "heap in a buffer", .buffer = buffer_.data(), .buffer_bytes = buffer_.size()}};
-  FixedPool fixed_{{.block_bytes = 48, .name = "bullets"}};
-  SharedFixedPool shared_{{.block_bytes = 160, .name = "packets"}};
+  FixedPool fixed_{{.name = "bullets", .block_bytes = 48}};
+  SharedFixedPool shared_{{.name = "packets", .block_bytes = 160}};
   ObjectPool<Entity> objects_{{.name = "entities"}};
   ObjectPool<Entity, LiveObjects::kListed> listed_{{.name = "listed"}};
-  BufferPool buffers_{{.smallest_bytes = 64, .largest_bytes = 16384, .name = "buffers"}};
+  BufferPool buffers_{{.name = "buffers", .smallest_bytes = 64, .largest_bytes = 16384}};
   HandlePool<Entity> handles_{{.name = "handles"}};
   std::map<void*, Handle<Entity>> handle_of_;
   std::vector<Source> sources_;

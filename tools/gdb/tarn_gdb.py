@@ -244,7 +244,7 @@ class Arena(Printer):
         used, capacity = self.used(front), number(front["capacity"])
         if not 0 <= used <= capacity:
             raise Unreadable("it has not begun, has ended, or was overwritten")
-        name = shown(read(int(front["name"].address), 32).split(b"\0")[0])
+        name = shown(read(int(front["options"]["name"]["text_"].address), 32).split(b"\0")[0])
         return (f'{self.kind} "{name}": {count_of(used, "byte")} used of {capacity:,} held, '
                 f"at most {max(used, number(front['high_water'])):,}")
 

@@ -75,7 +75,7 @@ struct PoolHeader {
   /// Whether what is freed becomes zeros; in the hardened library of every pool.
   bool wipes_freed() const { return is_sensitive || detail::kIsHardened; }
 
-  /// \param fallback the name when `text` is nullptr.
+  /// \param fallback the name when `text` is empty.
   void set_name(const char* text, const char* fallback);
   /// Writes the line of a pool that ends with live objects.
   void report_live(std::size_t count, std::size_t object_bytes) const;

@@ -43,7 +43,7 @@ SlabOwner* owner_of(const PoolHeader& pool) {
 // Names stand in messages of one line, and in formats that want characters.
 void PoolHeader::set_name(const char* text, const char* fallback) {
   Text shown(name, kNameBytes - 1);
-  add_shown(shown, text != nullptr ? text : fallback, kNameBytes - 1);
+  add_shown(shown, *text != '\0' ? text : fallback, kNameBytes - 1);
   name[shown.length()] = '\0';
 }
 

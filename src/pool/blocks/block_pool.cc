@@ -132,7 +132,7 @@ bool make(Front& front, const FixedPoolOptions& options, bool poisons, Source us
   pool->on_refusal = options.on_refusal;
   pool->context = options.context;
   const BlockPoolRequest request{.operations = kOperations,
-                                 .name = options.name,
+                                 .name = options.name.text(),
                                  .usual_name = "fixed pool",
                                  .geometry = chunk_geometry(stride, alignment, blocks),
                                  .alignment = alignment,

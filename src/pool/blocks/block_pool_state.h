@@ -92,7 +92,7 @@ using detail::BlockPoolState;
 struct BlockPoolRequest {
   const PoolOperations& operations;
   const char* name;
-  const char* usual_name;  // when it is nullptr
+  const char* usual_name;  // when it is empty
   ClassGeometry geometry;
   std::size_t alignment;
   BlockPoolState::Source source;

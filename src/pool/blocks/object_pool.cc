@@ -68,7 +68,7 @@ ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const Object
   state->type = type;
   const BlockPoolRequest request{
       .operations = kOperations,
-      .name = options.name,
+      .name = options.name.text(),
       .usual_name = "object pool",
       .geometry = pool_geometry(type.bytes, type.alignment),
       .alignment = type.alignment,

@@ -65,7 +65,7 @@ bool add_size(BufferPoolState& state, const BufferPoolOptions& options, const Bu
   pool->buffers = &state;
   SharedPoolFront& front = state.sizes[state.size_count];
   const BlockPoolRequest request{.operations = kBufferOperations,
-                                 .name = options.name,
+                                 .name = options.name.text(),
                                  .usual_name = kUsualName,
                                  .geometry = chunk_geometry(bytes, options.alignment, per_chunk),
                                  .alignment = options.alignment,

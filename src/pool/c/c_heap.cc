@@ -119,7 +119,7 @@ tarn_arena* tarn_arena_create(const tarn_arena_options* given, std::size_t bytes
   const tarn::ArenaOptions full{.name = options.name,
                                 .initial_bytes = c_api::value_or(options.initial_bytes, 4096),
                                 .increment_bytes = options.increment_bytes,
-                                .largest_bytes = c_api::limit_of(options.largest_bytes),
+                                .mapped_limit = c_api::limit_of(options.mapped_limit),
                                 .heap = options.heap != nullptr ? &options.heap->heap : nullptr,
                                 .buffer = options.buffer,
                                 .buffer_bytes = options.buffer_bytes,

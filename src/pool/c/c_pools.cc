@@ -46,12 +46,12 @@ namespace {
 tarn_fixed_pool* create(const tarn_fixed_pool_options* given, std::size_t bytes, PoolThreads threads) {
   tarn_fixed_pool_options options;
   if (!c_api::read_options(options, given, bytes)) return nullptr;
-  const tarn::FixedPoolOptions full{.block_bytes = options.block_bytes,
+  const tarn::FixedPoolOptions full{.name = options.name,
+                                    .block_bytes = options.block_bytes,
                                     .alignment = c_api::value_or(options.alignment, 16),
                                     .blocks_per_chunk = options.blocks_per_chunk,
                                     .largest_count = c_api::limit_of(options.largest_count),
                                     .initial_count = options.initial_count,
-                                    .name = options.name,
                                     .on_refusal = options.on_refusal,
                                     .context = options.context,
                                     .sensitive = options.sensitive != 0};
@@ -195,7 +195,8 @@ bool read_sizes(const tarn_buffer_pool_options& options, Sizes& sizes) {
 // In C's options 0 is the usual value.
 detail::BufferPoolState* make_state(const tarn_buffer_pool_options& options, const Sizes& sizes) {
   return detail::make_buffer_pool(
-      {.smallest_bytes = c_api::value_or(options.smallest_bytes, 64),
+      {.name = options.name,
+       .smallest_bytes = c_api::value_or(options.smallest_bytes, 64),
        .largest_bytes = c_api::value_or(options.largest_bytes, 16384),
        .sizes = {sizes.of, sizes.count},
        .alignment = c_api::value_or(options.alignment, 64),
@@ -205,7 +206,6 @@ detail::BufferPoolState* make_state(const tarn_buffer_pool_options& options, con
        .above = options.refuses_above != 0 ? tarn::AboveLargest::kRefuse : tarn::AboveLargest::kHeap,
        .largest_above_bytes = c_api::limit_of(options.largest_above_bytes),
        .at_end = static_cast<tarn::AtPoolEnd>(options.at_end),
-       .name = options.name,
        .on_refusal = options.on_refusal,
        .context = options.context,
        .sensitive = options.sensitive != 0},

@@ -116,8 +116,8 @@ ArenaChunk* make_chunk(ArenaFront& arena, std::size_t needed) {
   const bool is_first = arena.first == nullptr;
   std::size_t bytes = chunk_bytes(arena, needed);
   if (bytes == 0 || bytes > kLargestRequest) return nullptr;
-  if (arena.capacity >= arena.options.largest_bytes) return nullptr;  // the buffer may exceed the cap
-  const std::size_t left = arena.options.largest_bytes - arena.capacity;
+  if (arena.capacity >= arena.options.mapped_limit) return nullptr;  // the buffer may exceed the cap
+  const std::size_t left = arena.options.mapped_limit - arena.capacity;
   if (needed > left) return nullptr;
   if (bytes > left) bytes = left;
   HeapState* const heap = upstream(arena);
@@ -256,7 +256,7 @@ void make_arena(ArenaFront& arena, const ArenaOptions& options, bool poisons) no
   arena.options = options;
   arena.options.sensitive |= lies_in_sensitive_heap(options);
   arena.poisons = poisons;
-  std::strncpy(arena.name, options.name != nullptr ? options.name : "arena", sizeof arena.name - 1);
+  if (options.name.is_empty()) arena.options.name = "arena";
   char* const start = reinterpret_cast<char*>(round_up(address_of(options.buffer), alignof(ArenaChunk)));
   const std::size_t lost = static_cast<std::size_t>(start - static_cast<char*>(options.buffer));
   // A buffer too small for a chunk's head gives no memory; an arena that may not grow then has none at all.

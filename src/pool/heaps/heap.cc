@@ -266,7 +266,7 @@ HeapState* make_heap_state(const HeapOptions& options, const PoolOperations& ope
   state->is_sensitive = options.sensitive;
   state->is_over_malloc = is_over_malloc;
   state->wipes = state->wipes_freed();
-  state->set_name(options.name, "heap");
+  state->set_name(options.name.text(), "heap");
   state->account.set_limits(options.soft_limit, options.hard_limit);
   state->pages.mapped().set_limits(SIZE_MAX, options.mapped_limit);
   state->on_soft_limit = options.on_soft_limit;

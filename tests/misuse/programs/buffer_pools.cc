@@ -60,7 +60,7 @@ MISUSE(pool_buffer_chain_overwritten_list) {
 
 // A handle whose buffer has ended is copied, and the block is handed out while it has a reference.
 MISUSE(pool_buffer_copy_of_an_ended_handle) {
-  tarn::BufferPool pool({.largest_count = 1, .name = "packets"});
+  tarn::BufferPool pool({.name = "packets", .largest_count = 1});
   tarn::SharedBuffer buffer = pool.allocate_shared(1000);
   must_die_with("copy of a handle whose buffer has ended in 'packets'", buffer.data());
   CopyOfBytes ended(buffer);

@@ -21,7 +21,7 @@ MISUSE(debug_buffer_double_free_behind_others) {
 
 // A block of a fixed pool is freed twice, with others in between.
 MISUSE(debug_fixed_double_free_behind_others) {
-  tarn::FixedPool pool({.block_bytes = 64, .name = "packets"});
+  tarn::FixedPool pool({.name = "packets", .block_bytes = 64});
   void* blocks[40];
   for (void*& block : blocks) block = pool.allocate();
   must_die_with("double free in 'packets'", blocks[0]);
@@ -32,7 +32,7 @@ MISUSE(debug_fixed_double_free_behind_others) {
 
 // A block is freed by a fixed pool that does not have it.
 MISUSE(debug_fixed_other_pools_block) {
-  tarn::FixedPool one({.block_bytes = 64, .name = "packets"}), other({.block_bytes = 64, .name = "events"});
+  tarn::FixedPool one({.name = "packets", .block_bytes = 64}), other({.name = "events", .block_bytes = 64});
   void* const block = other.allocate();
   must_die_with("free of a block of 'events' in 'packets'", block);
   one.deallocate(opaque(block));
@@ -41,7 +41,7 @@ MISUSE(debug_fixed_other_pools_block) {
 
 // A run is freed twice, with another in between.
 MISUSE(debug_fixed_run_freed_twice) {
-  tarn::FixedPool pool({.block_bytes = 64, .name = "packets"});
+  tarn::FixedPool pool({.name = "packets", .block_bytes = 64});
   void* const run = pool.allocate_run(5);
   void* const other = pool.allocate_run(5);
   must_die_with("double free in 'packets'", run);
@@ -109,7 +109,7 @@ MISUSE(debug_object_of_a_sensitive_pool_destroyed_twice) {
 MISUSE(debug_shared_double_free_behind_others) {
   constexpr int kCount = 20000;
   static void* blocks[kCount];
-  tarn::SharedFixedPool pool({.block_bytes = 64, .name = "packets"});
+  tarn::SharedFixedPool pool({.name = "packets", .block_bytes = 64});
   for (void*& block : blocks) block = pool.allocate();
   must_die_with("double free in 'packets'", blocks[0]);
   for (int i = 0; i < kCount; i += 2) pool.deallocate(opaque(blocks[i]));

@@ -4,14 +4,14 @@
 
 // A shared pool whose threads have magazines.
 struct SharedPackets : tarn::SharedFixedPool {
-  SharedPackets() : SharedFixedPool({.block_bytes = 64, .name = "packets"}) {
+  SharedPackets() : SharedFixedPool({.name = "packets", .block_bytes = 64}) {
     take_turns([this] { deallocate(allocate()); });
   }
 };
 
 // A chunk's blocks may begin behind its pages' begin; what lies before the first is no block.
 MISUSE(pool_fixed_before_first_block) {
-  tarn::FixedPool pool({.block_bytes = 1024, .blocks_per_chunk = 10, .name = "packets"});
+  tarn::FixedPool pool({.name = "packets", .block_bytes = 1024, .blocks_per_chunk = 10});
   char* block = nullptr;
   do block = static_cast<char*>(pool.allocate_run(10));
   while (reinterpret_cast<unsigned long>(block) % 65536 == 0);
@@ -23,7 +23,7 @@ MISUSE(pool_fixed_before_first_block) {
 // The address behind a chunk's last block is no block, though the chunk's pages go on, and the last block is
 // free.
 MISUSE(pool_fixed_behind_last_block) {
-  tarn::FixedPool pool({.block_bytes = 64, .blocks_per_chunk = 10, .name = "packets"});
+  tarn::FixedPool pool({.name = "packets", .block_bytes = 64, .blocks_per_chunk = 10});
   char* const blocks = static_cast<char*>(pool.allocate_run(10));
   must_die_with("free of a pointer that is no block of the pool in 'packets'", blocks + 10 * 64);
   pool.deallocate(opaque(blocks + 9 * 64));
@@ -32,7 +32,7 @@ MISUSE(pool_fixed_behind_last_block) {
 
 // So is an address at the end of the chunk's pages.
 MISUSE(pool_fixed_far_behind_last_block) {
-  tarn::FixedPool pool({.block_bytes = 8, .alignment = 8, .blocks_per_chunk = 10, .name = "packets"});
+  tarn::FixedPool pool({.name = "packets", .block_bytes = 8, .alignment = 8, .blocks_per_chunk = 10});
   char* const blocks = static_cast<char*>(pool.allocate_run(10));
   must_die_with("free of a pointer that is no block of the pool in 'packets'", blocks + 8000 * 8);
   pool.deallocate(opaque(blocks + 8000 * 8));
@@ -40,7 +40,7 @@ MISUSE(pool_fixed_far_behind_last_block) {
 
 // A block of a fixed pool is freed twice.
 MISUSE(pool_fixed_double_free) {
-  tarn::FixedPool pool({.block_bytes = 64, .name = "packets"});
+  tarn::FixedPool pool({.name = "packets", .block_bytes = 64});
   void* const kept = pool.allocate();
   void* const block = pool.allocate();
   must_die_with("double free in 'packets'", block);
@@ -51,7 +51,7 @@ MISUSE(pool_fixed_double_free) {
 
 // A block of a fixed pool is freed through the pool, and again through the general one.
 MISUSE(pool_fixed_double_free_by_tarn_deallocate) {
-  tarn::FixedPool pool({.block_bytes = 64, .name = "packets"});
+  tarn::FixedPool pool({.name = "packets", .block_bytes = 64});
   void* const kept = pool.allocate();
   void* const block = pool.allocate();
   must_die_with("double free in 'packets'", block);
@@ -62,7 +62,7 @@ MISUSE(pool_fixed_double_free_by_tarn_deallocate) {
 
 // One block of a run was freed before.
 MISUSE(pool_fixed_double_free_in_run) {
-  tarn::FixedPool pool({.block_bytes = 64, .name = "packets"});
+  tarn::FixedPool pool({.name = "packets", .block_bytes = 64});
   char* const blocks = static_cast<char*>(pool.allocate_run(100));
   must_die_with("double free in 'packets'", blocks + 70 * 64);
   pool.deallocate(opaque(blocks + 70 * 64));
@@ -71,7 +71,7 @@ MISUSE(pool_fixed_double_free_in_run) {
 
 // A block of a run is freed again, alone; the run waits for a request of its length.
 MISUSE(pool_fixed_double_free_of_a_block_of_a_run) {
-  tarn::FixedPool pool({.block_bytes = 64, .name = "packets"});
+  tarn::FixedPool pool({.name = "packets", .block_bytes = 64});
   char* const run = static_cast<char*>(pool.allocate_run(20));
   must_die_with("double free in 'packets'", run + 3 * 64);
   pool.deallocate_run(opaque(run), 20);
@@ -80,7 +80,7 @@ MISUSE(pool_fixed_double_free_of_a_block_of_a_run) {
 
 // A part of a run is freed again; the run waits for a request of its length.
 MISUSE(pool_fixed_double_free_of_a_part_of_a_run) {
-  tarn::FixedPool pool({.block_bytes = 64, .name = "packets"});
+  tarn::FixedPool pool({.name = "packets", .block_bytes = 64});
   pool.deallocate_run(pool.allocate_run(5), 5);
   char* const run = static_cast<char*>(pool.allocate_run(20));
   must_die_with("double free in 'packets'", run + 10 * 64);
@@ -90,7 +90,7 @@ MISUSE(pool_fixed_double_free_of_a_part_of_a_run) {
 
 // A run is freed twice; it waits for a request of its length.
 MISUSE(pool_fixed_double_free_of_a_run) {
-  tarn::FixedPool pool({.block_bytes = 64, .name = "packets"});
+  tarn::FixedPool pool({.name = "packets", .block_bytes = 64});
   pool.deallocate_run(pool.allocate_run(20), 20);
   void* const run = pool.allocate_run(20);
   must_die_with("double free in 'packets'", run);
@@ -100,7 +100,7 @@ MISUSE(pool_fixed_double_free_of_a_run) {
 
 // A fixed pool is given a block of malloc's.
 MISUSE(pool_fixed_foreign) {
-  tarn::FixedPool pool({.block_bytes = 64, .name = "packets"});
+  tarn::FixedPool pool({.name = "packets", .block_bytes = 64});
   void* const block = opaque(malloc(64));
   must_die_with("free of a pointer that is no block of the pool in 'packets'", block);
   pool.deallocate(block);
@@ -108,7 +108,7 @@ MISUSE(pool_fixed_foreign) {
 
 // A run is freed with a length that reaches into the next one, which is free.
 MISUSE(pool_fixed_free_of_a_run_as_a_longer_one) {
-  tarn::FixedPool pool({.block_bytes = 64, .name = "packets"});
+  tarn::FixedPool pool({.name = "packets", .block_bytes = 64});
   pool.deallocate_run(pool.allocate_run(25), 25);
   char* const run = static_cast<char*>(pool.allocate_run(20));
   void* const next = pool.allocate_run(20);
@@ -119,7 +119,7 @@ MISUSE(pool_fixed_free_of_a_run_as_a_longer_one) {
 
 // A fixed pool is given a pointer into a block.
 MISUSE(pool_fixed_interior) {
-  tarn::FixedPool pool({.block_bytes = 64, .name = "packets"});
+  tarn::FixedPool pool({.name = "packets", .block_bytes = 64});
   char* const block = static_cast<char*>(pool.allocate());
   must_die_with("free of a pointer into a block in 'packets'", block + 16);
   pool.deallocate(opaque(block + 16));
@@ -127,7 +127,7 @@ MISUSE(pool_fixed_interior) {
 
 // A fixed pool is given a block of another one of the same size.
 MISUSE(pool_fixed_other_pools_block) {
-  tarn::FixedPool pool({.block_bytes = 64, .name = "packets"}), other({.block_bytes = 64, .name = "events"});
+  tarn::FixedPool pool({.name = "packets", .block_bytes = 64}), other({.name = "events", .block_bytes = 64});
   pool.allocate();
   void* const block = opaque(other.allocate());
   must_die_with("free of a block of 'events' in 'packets'", block);
@@ -137,7 +137,7 @@ MISUSE(pool_fixed_other_pools_block) {
 
 // More blocks are given back than lie behind the pointer.
 MISUSE(pool_fixed_run_beyond_its_chunk) {
-  tarn::FixedPool pool({.block_bytes = 64, .blocks_per_chunk = 100, .name = "packets"});
+  tarn::FixedPool pool({.name = "packets", .block_bytes = 64, .blocks_per_chunk = 100});
   char* const blocks = static_cast<char*>(pool.allocate_run(100));
   must_die_with("free of a pointer that is no block of the pool in 'packets'", blocks + 90 * 64);
   pool.deallocate_run(opaque(blocks + 90 * 64), opaque(11ul));
@@ -145,7 +145,7 @@ MISUSE(pool_fixed_run_beyond_its_chunk) {
 
 // A shared fixed pool is given an object on the stack.
 MISUSE(pool_fixed_stack_address) {
-  tarn::SharedFixedPool pool({.block_bytes = 64, .name = "packets"});
+  tarn::SharedFixedPool pool({.name = "packets", .block_bytes = 64});
   pool.allocate();
   char local[64];
   must_die_with("free of a pointer that is no block of the pool in 'packets'", local);
@@ -212,7 +212,7 @@ MISUSE(pool_shared_interior) {
 // A fixed pool with magazines is given a block of another pool.
 MISUSE(pool_shared_other_pools_block) {
   SharedPackets pool;
-  tarn::SharedFixedPool other({.block_bytes = 64, .name = "others"});
+  tarn::SharedFixedPool other({.name = "others", .block_bytes = 64});
   void* const block = other.allocate();
   must_die_with("free of a block of 'others' in 'packets'", block);
   pool.deallocate(block);

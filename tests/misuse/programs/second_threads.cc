@@ -9,7 +9,7 @@ static void* use(void* pool) { return static_cast<tarn::FixedPool*>(pool)->alloc
 
 // A single-thread pool is used by a second thread.
 MISUSE(pool_fixed_second_thread) {
-  tarn::FixedPool pool({.block_bytes = 64, .name = "packets"});
+  tarn::FixedPool pool({.name = "packets", .block_bytes = 64});
   pool.allocate();
   pool.detach_from_thread();
   pthread_t thread;
@@ -25,7 +25,7 @@ MISUSE(pool_fixed_second_thread) {
 
 // A thread makes a pool ready, another uses it, and the first clears it.
 MISUSE(pool_fixed_second_thread_clears) {
-  tarn::FixedPool pool({.block_bytes = 64, .name = "packets"});
+  tarn::FixedPool pool({.name = "packets", .block_bytes = 64});
   pool.reserve(100);
   std::thread([&] { pool.deallocate(pool.allocate()); }).join();
   must_die_with("use of a single-thread pool by a second thread in 'packets'", &pool);

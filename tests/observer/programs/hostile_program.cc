@@ -52,7 +52,7 @@ void* live(void* name) {
 
 void take_names() {
   for (const char* const name : tarn::test::kHostileNames) {
-    auto* const fixed = new tarn::FixedPool({.block_bytes = 512, .name = name});
+    auto* const fixed = new tarn::FixedPool({.name = name, .block_bytes = 512});
     auto* const heap = new tarn::Heap(tarn::HeapOptions{.name = name});
     auto* const objects = new tarn::ObjectPool<Object>({.name = name});
     auto* const buffers = new tarn::BufferPool({.name = name});

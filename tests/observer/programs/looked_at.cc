@@ -34,7 +34,7 @@ void thin_out(std::vector<void*>& blocks) {
 }  // namespace
 
 int main() {
-  tarn::FixedPool packets({.block_bytes = 512, .largest_count = 1000, .name = "packets"});
+  tarn::FixedPool packets({.name = "packets", .block_bytes = 512, .largest_count = 1000});
   for (int i = 0; i < 950; ++i) static_cast<void>(packets.allocate());
   tarn::Heap zone({.name = "zone", .hard_limit = 10 << 20});
   static_cast<void>(zone.allocate(1 << 20));

@@ -19,7 +19,7 @@ struct Item {
 };
 
 tarn::ObjectPool<Item> objects({.name = "objects"});
-tarn::FixedPool fixed({.block_bytes = 64, .name = "fixed"});
+tarn::FixedPool fixed({.name = "fixed", .block_bytes = 64});
 tarn::Heap heap("heap");
 tarn::HandlePool<Item> handled({.name = "handled"});
 std::vector<void*> held;

@@ -71,7 +71,7 @@ void only_hit(Clock::time_point end) {
 int main(int count, char** words) {
   const auto end = Clock::now() + std::chrono::seconds(std::atoi(words[1]));
   if (count > 2) return only_hit(end), 0;
-  tarn::SharedFixedPool pool({.block_bytes = 500, .name = "packets"});
+  tarn::SharedFixedPool pool({.name = "packets", .block_bytes = 500});
   tarn::Heap heap({.name = "level"});
   Window small{[] { return small_site(); }, [](void* block) { std::free(block); }};
   Window medium{[] { return medium_site(); }, [](void* block) { std::free(block); }};

@@ -81,7 +81,7 @@ class PoolsMemory {
 
    private:
     Texts texts_;
-    tarn::FixedPool operations_{{.block_bytes = 128, .name = "asio operations"}};
+    tarn::FixedPool operations_{{.name = "asio operations", .block_bytes = 128}};
   };
 
   template <typename T>
@@ -146,11 +146,11 @@ class PoolsMemory {
   // Most packets are small: an answer has 8 to 24 bytes.
   static constexpr tarn::BufferSize kPacketSizes[] = {
       {16}, {24}, {32}, {64}, {128}, {256}, {512}, {1024}, {2048}, {4096}, {6144}, {8192}, {12288}, {16384}};
-  tarn::BufferPool packets_{{.sizes = kPacketSizes,
+  tarn::BufferPool packets_{{.name = "packets",
+                             .sizes = kPacketSizes,
                              .alignment = 8,
                              .chunk_bytes = 64 << 10,
-                             .at_cap = tarn::AtCap::kThrow,
-                             .name = "packets"}};
+                             .at_cap = tarn::AtCap::kThrow}};
 };
 
 }  // namespace game

@@ -63,7 +63,7 @@ TEST(Metrics, HaveASizeClassByItsBlocks) {
 }
 
 TEST(Metrics, HaveEveryFigureOfAPool) {
-  FixedPool packets({.block_bytes = 64, .largest_count = 2, .name = "packets"});
+  FixedPool packets({.name = "packets", .block_bytes = 64, .largest_count = 2});
   void* const block = packets.allocate();
   static_cast<void>(packets.allocate());
   EXPECT_EQ(packets.allocate(), nullptr);
@@ -88,7 +88,7 @@ TEST(Metrics, HaveNoSeriesForNoLimit) {
 }
 
 TEST(Metrics, HaveNoCapOfABufferPoolWithoutOne) {
-  BufferPool buffers({.name = "open"}), capped({.largest_count = 9, .name = "capped"});
+  BufferPool buffers({.name = "open"}), capped({.name = "capped", .largest_count = 9});
   const std::string text = metrics();
   EXPECT_EQ(text.find("tarn_pool_limit_blocks{kind=\"buffer pool\",name=\"open\""), std::string::npos)
       << text;
@@ -112,7 +112,7 @@ TEST(Metrics, EscapeNames) {
 
 TEST(Metrics, HaveNoSeriesTwice) {
   BufferPool first, second;
-  FixedPool one({.block_bytes = 64, .name = "x"}), other({.block_bytes = 64, .name = "x"});
+  FixedPool one({.name = "x", .block_bytes = 64}), other({.name = "x", .block_bytes = 64});
   std::istringstream lines(metrics());
   std::set<std::string> seen;
   for (std::string line; std::getline(lines, line);)
@@ -195,7 +195,7 @@ TEST(PoolSums, KeepsApartWhatDiffersInAnyLabel) {
 TEST(PoolSums, HasNamesThatOutliveTheVisit) {
   PoolSums sums;
   Heap tenant("tenant"), session({.name = "session", .parent = &tenant});
-  FixedPool packets({.block_bytes = 64, .name = "packets"});
+  FixedPool packets({.name = "packets", .block_bytes = 64});
   ASSERT_TRUE(sums.collect());
   std::string names;
   for (const PoolSum* sum = sums.first(); sum != nullptr; sum = sum->next)
