@@ -21,11 +21,24 @@
 #include <type_traits>
 #include <utility>
 
+#include "tarn/detail/construct.h"
 #include "tarn/detail/error.h"
 #include "tarn/detail/source.h"
 #include "tarn/memory_pool.h"
 
 namespace TARN_NAMESPACE {
+
+/// What allocate_at_least returns: that of C++23, where the standard library has it.
+#if defined(__cpp_lib_allocate_at_least)
+template <typename Pointer>
+using allocation_result = std::allocation_result<Pointer, std::size_t>;
+#else
+template <typename Pointer>
+struct allocation_result {
+  Pointer ptr;
+  std::size_t count;
+};
+#endif
 
 /// The general pool. \why a template of one parameter: clang before 19 takes no other for a
 /// template <typename> class.
@@ -43,6 +56,11 @@ class allocator {
     const std::size_t bytes = detail::array_bytes<T>(count);
     void* const block = alignof(T) <= 16 ? tarn::allocate(bytes) : tarn::allocate(bytes, alignof(T));
     return static_cast<T*>(detail::checked(block));
+  }
+  /// \returns room for at least `count` objects, and for how many. \cost a hit and a call.
+  [[nodiscard]] TARN_LOCAL allocation_result<T*> allocate_at_least(std::size_t count) {
+    T* const block = allocate(count);
+    return {block, usable_size(block) / sizeof(T)};
   }
   TARN_INLINE void deallocate(T* block, std::size_t) noexcept { tarn::deallocate(block); }
 
@@ -187,9 +205,32 @@ TARN_LOCAL T* construct_in(Source& source, Arguments&&... arguments) {
       if (block != nullptr) deallocate_to(source, block, sizeof(T), alignof(T));
     }
   } guard{source, checked(allocate_from(source, sizeof(T), alignof(T)))};
-  T* const object = ::new (guard.block) T(std::forward<Arguments>(arguments)...);
+  T* const object = detail::construct_at<T>(guard.block, std::forward<Arguments>(arguments)...);
   guard.block = nullptr;
   return object;
+}
+
+/// The same of `count` objects side by side, value-initialised or, by ForOverwrite, default-initialised.
+template <typename T, typename Source, typename... Overwrite>
+TARN_LOCAL T* construct_array_in(Source& source, std::size_t count, Overwrite...) {
+  struct Guard {
+    Source& source;
+    std::size_t bytes;
+    void* block;
+    ~Guard() {
+      if (block != nullptr) deallocate_to(source, block, bytes, alignof(T));
+    }
+  };
+  const std::size_t bytes = array_bytes<T>(count);
+  Guard guard{source, bytes, checked(allocate_from(source, bytes, alignof(T)))};
+  T* const first = static_cast<T*>(guard.block);
+  if constexpr (sizeof...(Overwrite) != 0) {
+    std::uninitialized_default_construct_n(first, count);
+  } else {
+    std::uninitialized_value_construct_n(first, count);
+  }
+  guard.block = nullptr;
+  return first;
 }
 
 /// \returns the start of an object's block: the most derived object, also when T is not its first base.
@@ -225,14 +266,47 @@ struct deleter {
   }
 };
 
+/// The same of an array, which knows how many objects it has.
+template <typename T>
+struct deleter<T[]> {
+  std::size_t count = 0;
+
+  TARN_LOCAL void operator()(T* first) const noexcept {
+    std::destroy_n(first, count);
+    tarn::deallocate(first);
+  }
+};
+
 template <typename T>
 using unique_ptr = std::unique_ptr<T, deleter<T>>;
 
 /// Makes an object in the general pool. \throws std::bad_alloc, and exceptions of the constructor.
 template <typename T, typename... Arguments>
-[[nodiscard]] TARN_LOCAL unique_ptr<T> make_unique(Arguments&&... arguments) {
+requires(!std::is_array_v<T>) [[nodiscard]] TARN_LOCAL unique_ptr<T> make_unique(Arguments&&... arguments) {
   MemoryPool pool;
   return unique_ptr<T>(detail::construct_in<T>(pool, std::forward<Arguments>(arguments)...));
+}
+/// Makes an array, make_unique<int[]>(100), of value-initialised objects.
+template <typename T>
+requires std::is_unbounded_array_v<T>
+[[nodiscard]] TARN_LOCAL unique_ptr<T> make_unique(std::size_t count) {
+  MemoryPool pool;
+  using Object = std::remove_extent_t<T>;
+  return unique_ptr<T>(detail::construct_array_in<Object>(pool, count), deleter<T>{count});
+}
+
+/// The same, default-initialised.
+template <typename T>
+requires(!std::is_array_v<T>) [[nodiscard]] TARN_LOCAL unique_ptr<T> make_unique_for_overwrite() {
+  return make_unique<T>(detail::ForOverwrite());
+}
+template <typename T>
+requires std::is_unbounded_array_v<T>
+[[nodiscard]] TARN_LOCAL unique_ptr<T> make_unique_for_overwrite(std::size_t count) {
+  MemoryPool pool;
+  using Object = std::remove_extent_t<T>;
+  return unique_ptr<T>(detail::construct_array_in<Object>(pool, count, detail::ForOverwrite()),
+                       deleter<T>{count});
 }
 
 /// Destroys an object of exactly this type and gives its memory back to its source, at its size. \why no
@@ -257,15 +331,59 @@ class source_deleter {
   Source* source_ = nullptr;
 };
 
+/// The same of an array.
+template <typename T, typename Source>
+class source_deleter<T[], Source> {
+ public:
+  constexpr source_deleter() noexcept = default;  // of a null pointer
+  constexpr source_deleter(Source& source, std::size_t count) noexcept : source_(&source), count_(count) {}
+
+  TARN_LOCAL void operator()(T* first) const noexcept {
+    std::destroy_n(first, count_);
+    detail::deallocate_to(*source_, first, count_ * sizeof(T), alignof(T));
+  }
+  constexpr Source* source() const noexcept { return source_; }
+  constexpr std::size_t count() const noexcept { return count_; }
+
+ private:
+  Source* source_ = nullptr;
+  std::size_t count_ = 0;
+};
+
 template <typename T, typename Source>
 using source_unique_ptr = std::unique_ptr<T, source_deleter<T, Source>>;
 
 /// Makes an object in a source's memory. \throws std::bad_alloc, and exceptions of the constructor.
 template <typename T, detail::MemorySource Source, typename... Arguments>
-[[nodiscard]] TARN_LOCAL source_unique_ptr<T, Source> allocate_unique(Source& source,
-                                                                      Arguments&&... arguments) {
+requires(!std::is_array_v<T>)
+    [[nodiscard]] TARN_LOCAL source_unique_ptr<T, Source> allocate_unique(Source& source,
+                                                                          Arguments&&... arguments) {
   return source_unique_ptr<T, Source>(detail::construct_in<T>(source, std::forward<Arguments>(arguments)...),
                                       source_deleter<T, Source>(source));
+}
+/// Makes an array of value-initialised objects.
+template <typename T, detail::MemorySource Source>
+requires std::is_unbounded_array_v<T>
+[[nodiscard]] TARN_LOCAL source_unique_ptr<T, Source> allocate_unique(Source& source, std::size_t count) {
+  using Object = std::remove_extent_t<T>;
+  return source_unique_ptr<T, Source>(detail::construct_array_in<Object>(source, count),
+                                      source_deleter<T, Source>(source, count));
+}
+
+/// The same, default-initialised.
+template <typename T, detail::MemorySource Source>
+requires(!std::is_array_v<T>)
+    [[nodiscard]] TARN_LOCAL source_unique_ptr<T, Source> allocate_unique_for_overwrite(Source& source) {
+  return allocate_unique<T>(source, detail::ForOverwrite());
+}
+template <typename T, detail::MemorySource Source>
+requires std::is_unbounded_array_v<T>
+[[nodiscard]] TARN_LOCAL source_unique_ptr<T, Source> allocate_unique_for_overwrite(Source& source,
+                                                                                    std::size_t count) {
+  using Object = std::remove_extent_t<T>;
+  return source_unique_ptr<T, Source>(
+      detail::construct_array_in<Object>(source, count, detail::ForOverwrite()),
+      source_deleter<T, Source>(source, count));
 }
 
 /// Makes an object in one block with its control block; the block is freed when the last shared_ptr and the

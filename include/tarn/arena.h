@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tarn/detail/construct.h"
 #include "tarn/detail/error.h"
 #include "tarn/detail/pool_name.h"
 #include "tarn/detail/record_seal.h"
@@ -144,13 +145,19 @@ class Arena {
       rewind(before);
       detail::throw_bad_alloc();
     }
-    T* const object = ::new (block) T(std::forward<Arguments>(arguments)...);
+    T* const object = detail::construct_at<T>(block, std::forward<Arguments>(arguments)...);
     if constexpr (!std::is_trivially_destructible_v<T>) {
       add_cleanup(
           cleanup, [](void* ended) noexcept { static_cast<T*>(ended)->~T(); },
           const_cast<std::remove_cv_t<T>*>(object));
     }
     return object;
+  }
+
+  /// The same as create() for an object that is to be overwritten: what its type leaves out has no value yet.
+  template <typename T>
+  [[nodiscard]] TARN_LOCAL T* create_for_overwrite() {
+    return create<T>(detail::ForOverwrite());
   }
 
   /// Runs `run(context)` when a rewind passes this point, or at reset or the arena's end; the latest first.

@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 #include "tarn/detail/error.h"
@@ -49,6 +48,23 @@ class BufferChain {
   TARN_LOCAL void append(SharedBuffer buffer) {
     if (!try_append(buffer)) detail::throw_bad_alloc();
   }
+  /// Copies bytes to the end: into the last buffer's block, where no other handle refers to it, and what does
+  /// not fit into a new buffer of the pool, of the rest or `least` bytes. \throws std::bad_alloc; what was
+  /// copied until then stays. \cost a call and the copy; then as allocate_shared().
+  /// \tparam Pool BufferPool. \why a template: this header does without the pool's.
+  template <typename Pool>
+  TARN_LOCAL void append(Pool& pool, const void* bytes, std::size_t count, std::size_t least = 0) {
+    const auto* next = static_cast<const char*>(bytes);
+    const std::size_t fitting = fill_last(next, count);
+    next += fitting;
+    count -= fitting;
+    if (count == 0) return;
+    SharedBuffer buffer = pool.allocate_shared(count < least ? least : count);
+    if (!buffer) detail::throw_bad_alloc();
+    buffer.truncate(count);
+    __builtin_memcpy(buffer.data(), next, count);
+    append(std::move(buffer));
+  }
   /// The same. \returns false when memory is refused: then the buffer is still the caller's. \post else the
   /// caller's handle refers to no buffer.
   [[nodiscard]] TARN_LOCAL bool try_append(SharedBuffer& buffer) noexcept {
@@ -75,7 +91,7 @@ class BufferChain {
   std::size_t count() const noexcept { return count_; }
   bool is_empty() const noexcept { return count_ == 0; }
   /// \returns a handle to buffer `index`. \pre index < count().
-  TARN_LOCAL SharedBuffer operator[](std::size_t index) const noexcept {
+  [[nodiscard]] TARN_LOCAL SharedBuffer operator[](std::size_t index) const noexcept {
     const detail::BufferHandle handle = detail::copy_members(at(static_cast<std::uint32_t>(index)));
     detail::add_reference(handle);
     return SharedBuffer(handle);
@@ -96,7 +112,7 @@ class BufferChain {
 
   /// Takes the first bytes out of the chain. Stops the process when it has fewer. \returns them; a buffer
   /// that both parts need is in both. \throws std::bad_alloc. \cost a step per buffer that is moved.
-  TARN_LOCAL BufferChain split(std::size_t bytes) {
+  [[nodiscard]] TARN_LOCAL BufferChain split(std::size_t bytes) {
     if (bytes > bytes_) [[unlikely]]
       detail::stop_at_chain_end(this);
     std::uint32_t whole = 0;
@@ -133,7 +149,7 @@ class BufferChain {
     for (std::uint32_t i = 0; i < count_ && copied < most; ++i) {
       const detail::BufferHandle& handle = at(i);
       const std::size_t bytes = handle.size < most - copied ? handle.size : most - copied;
-      std::memcpy(static_cast<char*>(target) + copied, handle.data, bytes);
+      __builtin_memcpy(static_cast<char*>(target) + copied, handle.data, bytes);
       copied += bytes;
     }
     return copied;
@@ -177,6 +193,20 @@ class BufferChain {
       few_[place_of(index)] = detail::copy_members(handle);
     else
       more_[place_of(index)].set(handle);
+  }
+
+  // Copies up to `count` bytes behind the last buffer. \returns how many.
+  TARN_LOCAL std::size_t fill_last(const char* bytes, std::size_t count) {
+    if (count_ == 0 || count == 0) return 0;
+    detail::BufferHandle last = detail::copy_members(at(count_ - 1));
+    if (__atomic_load_n(last.others, __ATOMIC_ACQUIRE) != 0) return 0;  // another handle may have these bytes
+    const std::size_t room = detail::shared_buffer_block_bytes(last) - last.offset - last.size;
+    const std::size_t fitting = count < room ? count : room;
+    __builtin_memcpy(last.data + last.size, bytes, fitting);
+    last.size += static_cast<std::uint32_t>(fitting);
+    set(count_ - 1, last);
+    bytes_ += fitting;
+    return fitting;
   }
 
   // \pre there is room.

@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "tarn/detail/atomic.h"
+#include "tarn/detail/construct.h"
 #include "tarn/detail/error.h"
 #include "tarn/detail/handle_slots.h"
 #include "tarn/detail/live_walk.h"
@@ -90,9 +91,12 @@ class HandlePool {
     return std::bit_cast<Handle<T>>(handle);
   }
 
+  /// The same as create() for an object that is to be overwritten: what its type leaves out has no value yet.
+  [[nodiscard]] TARN_INLINE Handle<T> create_for_overwrite() { return create(detail::ForOverwrite()); }
+
   /// \returns the object; nullptr when it has ended. What the thread that made the object had written before
   /// is seen through the pointer; nothing else is in any order with this call. \cost inlined: five loads.
-  TARN_INLINE T* get(Handle<T> handle) const noexcept {
+  [[nodiscard]] TARN_INLINE T* get(Handle<T> handle) const noexcept {
     const auto word = std::bit_cast<std::uint64_t>(handle);
     if (!may_be_live(word, front_.slot_count)) [[unlikely]]
       return get_of_malloc(word);
@@ -243,7 +247,7 @@ class HandlePool {
 #if defined(__cpp_exceptions)
     if constexpr (!std::is_nothrow_constructible_v<T, Arguments...>) {
       try {
-        ::new (memory) T(std::forward<Arguments>(arguments)...);
+        detail::construct_at<T>(memory, std::forward<Arguments>(arguments)...);
       } catch (...) {
         detail::annotate_deallocation(front_.checked_as, memory, sizeof(T));
         detail::give_back_handle_slot(front_, slot);
@@ -252,7 +256,7 @@ class HandlePool {
       return;
     }
 #endif
-    ::new (memory) T(std::forward<Arguments>(arguments)...);
+    detail::construct_at<T>(memory, std::forward<Arguments>(arguments)...);
   }
 
   template <typename Visit>

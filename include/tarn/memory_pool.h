@@ -90,6 +90,24 @@ TARN_API std::size_t usable_size(const void* block) noexcept;
 /// With the option `guard` some get what was asked for, and no more.
 TARN_API std::size_t good_size(std::size_t size) noexcept;
 
+/// A block, and how many bytes of it the caller may use; nullptr and 0 when memory is refused.
+struct SizedBlock {
+  void* block;
+  std::size_t bytes;
+};
+
+/// allocate(size) with all that its block has: what a buffer that grows may fill before it grows again.
+/// \cost a hit and a call.
+[[nodiscard]] TARN_LOCAL inline SizedBlock allocate_at_least(std::size_t size) noexcept {
+  void* const block = allocate(size);
+  return {block, usable_size(block)};
+}
+[[nodiscard]] TARN_LOCAL inline SizedBlock allocate_at_least(std::size_t size,
+                                                             std::size_t alignment) noexcept {
+  void* const block = allocate(size, alignment);
+  return {block, usable_size(block)};
+}
+
 /// Gives free memory back to the system: the calling thread's cached blocks, all empty slabs, and all free
 /// pages except `keep` bytes. \returns bytes given back.
 TARN_API std::size_t trim(std::size_t keep = 0) noexcept;
@@ -113,6 +131,13 @@ struct MemoryPool {
   [[nodiscard]] TARN_HIT static void* allocate(std::size_t size) noexcept { return tarn::allocate(size); }
   [[nodiscard]] TARN_LOCAL static void* allocate(std::size_t size, std::size_t alignment) noexcept {
     return tarn::allocate(size, alignment);
+  }
+  [[nodiscard]] TARN_LOCAL static SizedBlock allocate_at_least(std::size_t size) noexcept {
+    return tarn::allocate_at_least(size);
+  }
+  [[nodiscard]] TARN_LOCAL static SizedBlock allocate_at_least(std::size_t size,
+                                                               std::size_t alignment) noexcept {
+    return tarn::allocate_at_least(size, alignment);
   }
   [[nodiscard]] TARN_LOCAL static void* allocate_zeroed(std::size_t size) noexcept {
     return tarn::allocate_zeroed(1, size);

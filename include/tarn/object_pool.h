@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tarn/detail/construct.h"
 #include "tarn/detail/error.h"
 #include "tarn/detail/live_walk.h"
 #include "tarn/detail/pool_name.h"
@@ -112,6 +113,9 @@ class ObjectPool {
     return block != nullptr ? construct(block, std::forward<Arguments>(arguments)...) : nullptr;
   }
 
+  /// The same as create() for an object that is to be overwritten: what its type leaves out has no value yet.
+  [[nodiscard]] TARN_INLINE T* create_for_overwrite() { return create(detail::ForOverwrite()); }
+
   /// Destroys an object and frees its memory; nullptr is ignored.
   TARN_INLINE void destroy(const T* object) noexcept {
     if (object == nullptr) [[unlikely]]
@@ -188,14 +192,14 @@ class ObjectPool {
 #if defined(__cpp_exceptions)
     if constexpr (!std::is_nothrow_constructible_v<T, Arguments...>) {
       try {
-        return ::new (block) T(std::forward<Arguments>(arguments)...);
+        return detail::construct_at<T>(block, std::forward<Arguments>(arguments)...);
       } catch (...) {
         deallocate(block);
         throw;
       }
     }
 #endif
-    return ::new (block) T(std::forward<Arguments>(arguments)...);
+    return detail::construct_at<T>(block, std::forward<Arguments>(arguments)...);
   }
 
   detail::SharedPoolFront blocks_;

@@ -60,6 +60,9 @@ inline constexpr std::uint32_t kMostReferences = 0x7fffffff;
 
 /// Frees a buffer that has no handle.
 TARN_API void end_shared_buffer(const BufferHandle& handle) noexcept;
+/// \returns the bytes of a buffer's block that may be used: where a checker knows what was asked for, and
+/// where the block is malloc's, those up to the handle's end.
+TARN_API std::size_t shared_buffer_block_bytes(const BufferHandle& handle) noexcept;
 [[noreturn]] TARN_API void stop_at_reference_count(const BufferHandle& handle) noexcept;
 [[noreturn]] TARN_API void stop_at_slice(const BufferHandle& handle) noexcept;
 
@@ -124,6 +127,16 @@ class SharedBuffer {
   /// \returns bytes.
   std::size_t size() const noexcept { return handle_.size; }
 
+  /// A handle is a range of its bytes: std::span(buffer), std::string_view(buffer.begin(), buffer.end()).
+  char* begin() const noexcept { return data(); }
+  char* end() const noexcept { return data() + size(); }
+
+  /// \returns how many bytes the buffer's block has from data() on; 0 without a buffer. Those behind size()
+  /// may be other handles', unless this is the only one. \cost a call.
+  TARN_LOCAL std::size_t capacity() const noexcept {
+    return handle_.others != nullptr ? detail::shared_buffer_block_bytes(handle_) - handle_.offset : 0;
+  }
+
   /// \returns how many handles the buffer has; 0 without a buffer. Other threads may change it meanwhile,
   /// unless it is 1.
   std::size_t reference_count() const noexcept {
@@ -131,7 +144,7 @@ class SharedBuffer {
   }
 
   /// \returns another handle, to `bytes` bytes from `first` on. Stops the process when there are fewer.
-  TARN_LOCAL SharedBuffer slice(std::size_t first, std::size_t bytes) const noexcept {
+  [[nodiscard]] TARN_LOCAL SharedBuffer slice(std::size_t first, std::size_t bytes) const noexcept {
     SharedBuffer part(*this);
     part.remove_prefix(first);
     part.truncate(bytes);
@@ -145,6 +158,12 @@ class SharedBuffer {
     handle_.data += bytes;
     handle_.offset += static_cast<std::uint32_t>(bytes);
     handle_.size -= static_cast<std::uint32_t>(bytes);
+  }
+  /// Adds bytes of the block to the end of this handle. Stops the process when there are fewer.
+  TARN_LOCAL void extend(std::size_t bytes) noexcept {
+    if (bytes > capacity() - size()) [[unlikely]]
+      detail::stop_at_slice(handle_);
+    handle_.size += static_cast<std::uint32_t>(bytes);
   }
   TARN_LOCAL void truncate(std::size_t bytes) noexcept {
     if (bytes > handle_.size) [[unlikely]]

@@ -65,6 +65,26 @@ TEST(Allocator, TooManyObjectsThrow) {
   EXPECT_THROW((static_cast<void>(source_allocator<int, Heap>(limited).allocate(1000))), std::bad_alloc);
 }
 
+TEST(Allocator, AllocateAtLeastTellsAllThatABlockHas) {
+  for (const std::size_t count : {0, 1, 3, 100, 1000, 100000}) {
+    const auto [ints, more] = allocator<int>().allocate_at_least(count);
+    EXPECT_GE(more, count);
+    EXPECT_EQ(more, usable_size(ints) / sizeof(int));
+    std::memset(ints, 1, more * sizeof(int));
+    allocator<int>().deallocate(ints, more);
+    const auto [block, bytes] = allocate_at_least(count);
+    EXPECT_EQ(bytes, usable_size(block));
+    const auto [aligned, aligned_bytes] = MemoryPool::allocate_at_least(count, 256);
+    EXPECT_GE(aligned_bytes, count);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(aligned) % 256, 0u);
+    deallocate(block);
+    deallocate(aligned);
+  }
+  const auto [refused, none] = allocate_at_least(SIZE_MAX);
+  EXPECT_EQ(refused, nullptr);
+  EXPECT_EQ(none, 0u);
+}
+
 struct alignas(256) Wide {
   char bytes[256];
 };

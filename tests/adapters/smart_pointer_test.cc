@@ -2,6 +2,7 @@
 #include "tarn/allocator.h"
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"
+#include "tarn/handle_pool.h"
 #include "tarn/heap.h"
 #include "tarn/object_pool.h"
 #include "tarn/pool_pointers.h"
@@ -84,6 +85,72 @@ TEST(AllocateUnique, LosesNothingWhenAConstructorThrowsOrMemoryIsRefused) {
   EXPECT_THROW(static_cast<void>(allocate_unique<Throws>(heap)), int);
   EXPECT_EQ(heap.use().live_count, 0u);
   EXPECT_THROW(static_cast<void>(allocate_unique<std::pair<Wide, Wide>>(heap)), std::bad_alloc);
+}
+
+TEST(MakeUnique, MakesArraysAndEndsEachObject) {
+  {
+    const unique_ptr<Counted[]> objects = make_unique<Counted[]>(7);
+    EXPECT_EQ(Counted::alive, 7);
+    const unique_ptr<Counted[]> none = make_unique<Counted[]>(0);
+    const unique_ptr<Counted[]> empty;
+  }
+  EXPECT_EQ(Counted::alive, 0);
+  const unique_ptr<int[]> zeros = make_unique<int[]>(1000);
+  EXPECT_EQ(std::count(zeros.get(), zeros.get() + 1000, 0), 1000);
+  EXPECT_TRUE(is_aligned(make_unique<Wide[]>(3).get(), 128));
+  EXPECT_GE(usable_size(make_unique_for_overwrite<char[]>(1000).get()), 1000u);
+  EXPECT_THROW(static_cast<void>(make_unique<int[]>(SIZE_MAX / 2)), std::bad_array_new_length);
+}
+
+TEST(AllocateUnique, GivesAnArrayBackAtItsSize) {
+  Heap heap;
+  FixedPool pool(16);
+  Arena arena;
+  {
+    const auto in_heap = allocate_unique<std::string[]>(heap, 5);
+    const auto in_pool = allocate_unique_for_overwrite<char[]>(pool, 50);
+    const auto in_arena = allocate_unique<Counted[]>(arena, 3);
+    EXPECT_EQ(in_heap[4], "");
+    EXPECT_EQ(heap.use().live_count, 1u);
+    EXPECT_EQ(pool.live_count(), 4u) << "side by side";
+    EXPECT_EQ(Counted::alive, 3);
+  }
+  EXPECT_EQ(heap.use().live_count, 0u);
+  EXPECT_EQ(pool.live_count(), 0u);
+  EXPECT_EQ(Counted::alive, 0);
+  EXPECT_THROW(static_cast<void>(allocate_unique<Throws[]>(heap, 3)), int);
+  EXPECT_EQ(heap.use().live_count, 0u);
+  EXPECT_THROW(static_cast<void>(allocate_unique<char[]>(pool, 1 << 20)), std::bad_alloc);
+}
+
+struct Packet {
+  char bytes[100];
+};
+
+// A block that was freed and is handed out again has its old bytes, as far as its type leaves them out.
+TEST(ForOverwrite, LeavesOutWhatTheTypeDoes) {
+  Arena arena;
+  ObjectPool<Packet> pool;
+  HandlePool<Packet> handles;
+  Heap heap;
+  const auto written = [](Packet* packet) { std::memset(packet, 'x', sizeof *packet); };
+  const ArenaMark mark = arena.mark();
+  Packet* packet = arena.create_for_overwrite<Packet>();
+  written(packet);
+  arena.rewind(mark);
+  EXPECT_EQ(arena.create_for_overwrite<Packet>(), packet);
+  packet = pool.create_for_overwrite();
+  written(packet);
+  pool.destroy(packet);
+  EXPECT_EQ(pool.create()->bytes[50], '\0') << "create() makes values";
+  const Handle<Packet> handle = handles.create_for_overwrite();
+  written(handles.get(handle));
+  EXPECT_TRUE(handles.destroy(handle));
+  ASSERT_NE(allocate_unique_for_overwrite<Packet>(heap), nullptr);
+  ASSERT_NE(make_unique_for_overwrite<Packet>(), nullptr);
+  ObjectPool<Throws> throwing;
+  EXPECT_THROW(static_cast<void>(throwing.create_for_overwrite()), int);
+  EXPECT_EQ(throwing.live_count(), 0u);
 }
 
 TEST(AllocateShared, HasOneBlockWithItsControlBlock) {

@@ -27,6 +27,40 @@ std::string text_of(const BufferChain& chain) {
   return text;
 }
 
+TEST(BufferChain, AppendsBytesIntoRoomThatNoOtherHandleHas) {
+  BufferPool pool({.largest_bytes = 1024});
+  BufferChain chain;
+  std::string expected;
+  for (const int bytes : {10, 1000, 1, 200, 5000, 3}) {
+    const std::string text(static_cast<std::size_t>(bytes), static_cast<char>('a' + bytes % 26));
+    chain.append(pool, text.data(), text.size(), 512);
+    expected += text;
+    EXPECT_EQ(text_of(chain), expected);
+  }
+  chain.append(pool, nullptr, 0);
+  EXPECT_EQ(chain.bytes(), expected.size());
+  EXPECT_LE(chain.count(), 6u);
+
+  BufferChain shared;
+  shared.append(pool, "abc", 3, 100);
+  const SharedBuffer first = shared[0];
+  shared.append(pool, "def", 3);
+  EXPECT_EQ(shared.count(), 2u) << "another handle may be extended";
+  shared.append(pool, "g", 1);
+  EXPECT_EQ(std::string(first.begin(), first.end()), "abc");
+  EXPECT_EQ(text_of(shared), "abcdefg");
+}
+
+TEST(BufferChain, AppendsWhatFitsWhenThePoolRefusesTheRest) {
+  BufferPool pool(
+      {.smallest_bytes = 64, .largest_bytes = 64, .largest_count = 1, .above = AboveLargest::kRefuse});
+  BufferChain chain;
+  chain.append(pool, "abc", 3);
+  EXPECT_THROW(chain.append(pool, std::string(64, 'd').data(), 64), std::bad_alloc);
+  EXPECT_EQ(text_of(chain).substr(0, 3), "abc");
+  EXPECT_EQ(chain.count(), 1u);
+}
+
 TEST(BufferChain, IsTheBytesOfItsBuffersInOrder) {
   BufferPool pool;
   BufferChain chain;

@@ -1,6 +1,8 @@
 // BufferPool and its shared buffers: sizes, caps, counts, references.
 #include "tarn/buffer_pool.h"
 
+#include <span>
+
 #include "pool/buffers/buffer_pool_state.h"
 #include "support/buffers.h"
 #include "support/child.h"
@@ -345,6 +347,21 @@ TEST(ABufferPool, ASharedBufferEndsWithItsLastHandle) {
   }
   EXPECT_EQ(live_count(pool), 0u);
   validate(pool);
+}
+
+TEST(ABufferPool, AHandleMayBeExtendedToTheEndOfItsBlock) {
+  BufferPool pool;
+  EXPECT_EQ(SharedBuffer().capacity(), 0u);
+  for (const std::size_t bytes : {0, 1, 100, 16000, 100000}) {
+    SharedBuffer buffer = pool.allocate_shared(bytes);
+    const std::size_t capacity = buffer.capacity();
+    EXPECT_GE(capacity, bytes);
+    EXPECT_LE(buffer.slice(bytes / 2, 0).capacity(), capacity - bytes / 2) << "less where a checker looks";
+    buffer.extend(capacity - bytes);
+    EXPECT_EQ(buffer.size(), capacity);
+    std::memset(buffer.data(), 1, buffer.size());
+    EXPECT_EQ(std::count(buffer.begin(), buffer.end(), 1), static_cast<std::ptrdiff_t>(capacity));
+  }
 }
 
 TEST(ABufferPool, SlicesKeepTheWholeBuffer) {

@@ -26,6 +26,7 @@ void general_pool(void* block, void** blocks) {
   tarn::allocate_zeroed(1, 1);                     // dropped
   tarn::reallocate(block, 1);                      // dropped
   tarn::allocate_batch(1, 1, blocks);              // dropped
+  tarn::allocate_at_least(1);                      // dropped
   tarn::MemoryPool::allocate(1);                   // dropped
   tarn::MemoryPool::allocate(1, 64);               // dropped
   tarn::MemoryPool::allocate_zeroed(1);            // dropped
@@ -53,9 +54,12 @@ void pools(tarn::FixedPool& fixed, tarn::SharedFixedPool& shared, tarn::ObjectPo
   objects.allocate();                // dropped
   objects.create(1);                 // dropped
   objects.try_create(1);             // dropped
+  objects.create_for_overwrite();    // dropped
   objects.make_unique(1);            // dropped
   objects.make_shared(1);            // dropped
   handles.create(1);                 // dropped
+  handles.create_for_overwrite();    // dropped
+  handles.get({});                   // dropped
   fixed.reserve(10);
   objects.destroy(nullptr);
   handles.destroy({});
@@ -70,6 +74,7 @@ void heaps(tarn::Heap& heap, tarn::Arena& arena, tarn::HandlerMemory& memory, vo
   tarn::SteadyState{};                                        // dropped
   arena.allocate(1);                                          // dropped
   arena.create<int>(1);                                       // dropped
+  arena.create_for_overwrite<int>();                          // dropped
   arena.on_cleanup([](void*) noexcept {}, nullptr);           // dropped
   arena.mark();                                               // dropped
   memory.allocate(1);                                         // dropped
@@ -83,8 +88,12 @@ void heaps(tarn::Heap& heap, tarn::Arena& arena, tarn::HandlerMemory& memory, vo
 
 void objects(tarn::Heap& heap, tarn::ObjectPool<tarn::SharedBlock<int>>& blocks) {
   tarn::make_unique<int>(1);                                           // dropped
+  tarn::make_unique<int[]>(1);                                         // dropped
+  tarn::make_unique_for_overwrite<int[]>(1);                           // dropped
   tarn::make_shared<int>(1);                                           // dropped
   tarn::allocate_unique<int>(heap, 1);                                 // dropped
+  tarn::allocate_unique<int[]>(heap, 1);                               // dropped
+  tarn::allocate_unique_for_overwrite<int[]>(heap, 1);                 // dropped
   tarn::allocate_shared<int>(heap, 1);                                 // dropped
   tarn::allocate_shared<int>(blocks);                                  // dropped
   Small::operator new(1);                                              // dropped

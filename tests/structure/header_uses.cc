@@ -94,6 +94,8 @@ int main() {
   tarn::BufferPool buffers("buffers");
   tarn::BufferChain chain;
   chain.append(buffers.allocate_shared(100));
+  chain.append(buffers, "bytes", 5);
+  for (const char byte : chain[0]) sum += byte == 'b' ? 1 : 0;
   buffers.deallocate(buffers.allocate(100), 100);
   use_containers<tarn::containers<tarn::Heap>>(heap);
   use_containers<tarn::containers<tarn::MemoryPool>>();
@@ -104,6 +106,11 @@ int main() {
   handlers.deallocate(handlers.allocate(10), 10);
   sum += static_cast<std::size_t>(arena.create<Entity>(1)->x + tarn::allocate_unique<Entity>(heap, 1)->x);
   const tarn::unique_ptr<Base> base = tarn::make_unique<Entity>(1);
+  const auto numbers_of_general = tarn::make_unique<int[]>(4);
+  const auto numbers_of_heap = tarn::allocate_unique_for_overwrite<int[]>(heap, 4);
+  const auto [room, ints] = tarn::allocator<int>().allocate_at_least(4);
+  tarn::allocator<int>().deallocate(room, ints);
+  sum += tarn::make_unique_for_overwrite<std::string>()->size();
   delete new Entity(1);
   TARN_EXPECT_PEAK_BELOW(100) {
     TARN_EXPECT_NO_ALLOCATION { ++sum; }

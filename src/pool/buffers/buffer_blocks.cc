@@ -226,6 +226,17 @@ void end_shared_buffer(const BufferHandle& handle) noexcept {
   end_lone(block, handle.others);
 }
 
+// Checkers are told of what was asked for, and no more.
+std::size_t shared_buffer_block_bytes(const BufferHandle& handle) noexcept {
+  void* const block = block_of(handle);
+  const std::size_t to_end = std::size_t{handle.offset} + handle.size;
+  const Span* const span = page_map.find(block);
+  if (const BufferSizeState* const size = size_of(span)) return size->is_checked ? to_end : size->stride;
+  if (!may_have_lone_count(span) || configuration.is_on(Option::kPoolsUseMalloc)) return to_end;
+  HeapState* const heap = lone_count_of(handle.others).pool->heap;
+  return heap->pages.poisons() ? to_end : heap_usable_size(heap, block);
+}
+
 void stop_at_reference_count(const BufferHandle& handle) noexcept {
   stop("too many references to a buffer", block_of(handle));
 }
