@@ -12,7 +12,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "tarn/detail/error.h"
 #include "tarn/detail/pool_name.h"
@@ -33,12 +32,35 @@ struct BufferSize {
   std::size_t largest_count = SIZE_MAX;  // the most blocks of this size
 };
 
+/// Sizes side by side, of an array, std::array, std::vector or std::span. \why no std::span: its header
+/// has twice the lines of this one.
+class BufferSizes {
+ public:
+  constexpr BufferSizes() noexcept = default;
+  constexpr BufferSizes(const BufferSize* first, std::size_t count) noexcept : first_(first), count_(count) {}
+  template <std::size_t kCount>
+  constexpr BufferSizes(const BufferSize (&sizes)[kCount]) noexcept : first_(sizes), count_(kCount) {}
+  template <typename Range>
+  requires requires(const Range& range) {
+    { range.data() } -> std::convertible_to<const BufferSize*>;
+    { range.size() } -> std::convertible_to<std::size_t>;
+  }
+  constexpr BufferSizes(const Range& range) noexcept : first_(range.data()), count_(range.size()) {}
+
+  constexpr const BufferSize* begin() const noexcept { return first_; }
+  constexpr const BufferSize* end() const noexcept { return first_ + count_; }
+
+ private:
+  const BufferSize* first_ = nullptr;
+  std::size_t count_ = 0;
+};
+
 struct BufferPoolOptions {
   PoolName name = {};                 // any string, copied; usually "buffer pool"
   std::size_t smallest_bytes = 64;    // 1 .. 262144; sizes double from this one up to
   std::size_t largest_bytes = 16384;  // .. 262144; the last size, whether it is a doubling or not
   /// In place of the doublings: up to 32 sizes, in ascending order. Read by the constructor only.
-  std::span<const BufferSize> sizes = {};
+  BufferSizes sizes = {};
   // A power of two up to 65536; sizes are rounded up to multiples of it, and of 8. Two that become the same
   // are an error.
   std::size_t alignment = 64;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What each public header costs to include, beside <vector>: in docs/headers.md.
 Usage: header_costs.py PROJECT [--check | --bounds]: writes the table; or fails where it has other lines by a
-tenth; or where a header has more lines than <vector>, an adapter more than what it adapts and a few.
+tenth; or where a header has more than half the lines of <vector>, an adapter more than what it adapts and a
+few.
 
 Lines are those behind the preprocessor, without what only tells places, and the same at each run; times are
 of g++ -fsyntax-only, medians of nine rounds."""
@@ -30,9 +31,9 @@ ADAPTED = {
 MOST_OWN_LINES = 2500
 ROW = re.compile(r"^\| `<([\w./]+)>` \| ([\d,]+) \|", re.MULTILINE)
 HEAD = """# What a header costs to include
-No header has more lines than `<vector>`, but for the adapters `allocator.h`, `containers.h`, `coroutine.h`,
+No header has more than half the lines of `<vector>`, but for the adapters `allocator.h`, `containers.h`, `coroutine.h`,
 `memory_resource.h` and `pool_pointers.h`: they have those of the standard headers that they adapt, and at most
-2,500. `structure.headers_cost_no_more_than_vector` holds that, `structure.headers_cost_what_the_page_says`
+2,500. `structure.headers_cost_half_of_vector` holds that, `structure.headers_cost_what_the_page_says`
 the lines below; `tests/structure/header_costs.py .` measures anew.
 
 What made the difference in g++ 12: `<memory>` has 35,486 lines, `<atomic>` 24,209, `<functional>` 28,641. With
@@ -98,7 +99,7 @@ def faults(project, page):
 def above_bounds(project):
     for header in headers_of(project)[1:]:
         adapted = ADAPTED.get(header)
-        most = lines_of(project, *adapted) + MOST_OWN_LINES if adapted else lines_of(project, BESIDE)
+        most = lines_of(project, *adapted) + MOST_OWN_LINES if adapted else lines_of(project, BESIDE) // 2
         lines = lines_of(project, header)
         if lines > most:
             yield f"<{header}> has {lines:,} lines, more than {most:,}"
