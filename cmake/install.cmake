@@ -9,12 +9,6 @@ include(CMakePackageConfigHelpers)
 
 option(TARN_INSTALL "Make the install target" ${PROJECT_IS_TOP_LEVEL})
 
-# Programs inline the layout of the thread cache, so that each 0.x is an ABI of its own.
-set(tarn_soversion ${PROJECT_VERSION_MAJOR})
-if(PROJECT_VERSION_MAJOR EQUAL 0)
-  set(tarn_soversion 0.${PROJECT_VERSION_MINOR})
-endif()
-
 set(tarn_libraries)
 function(tarn_public_library target public_name)
   if(TARGET ${target})
