@@ -13,7 +13,7 @@ RUN_ARGS ?=
 # Each child's output is its own; a parallel make would only mix them. CMake gets its jobs from JOBS.
 .NOTPARALLEL:
 .PHONY: lib run compare test test-library test-sanitizers check bench build configure setup setup-tests \
-        setup-check setup-docs install docs clean help $(sanitizer_dirs)
+        setup-check setup-docs install packages deb docs clean help $(sanitizer_dirs)
 
 # The library alone, which needs a compiler and CMake only; in a folder of its own, since the others have all.
 lib:
@@ -87,6 +87,22 @@ install:
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" -eq 0 ]; then ldconfig; fi
 
+# Stripped, without benchmarks, which would need the libraries of other allocators. The libraries are where
+# the systems that take the package look for them.
+packages:
+	@scripts/setup.sh --packages
+	@$(call configure_packages,/usr/local,lib)
+	@cmake --build $(BUILD)-packages -j $(JOBS)
+	@scripts/make_tarball.sh $(BUILD)-packages
+	@$(call configure_packages,/usr,lib64)
+	@cd $(BUILD)-packages && cpack -G RPM
+configure_packages = $(call cmake_configure,$(BUILD)-packages,-DTARN_BUILD_TESTS=OFF -DTARN_BUILD_BENCH=OFF \
+                     -DTARN_BUILD_EXAMPLES=OFF -DCMAKE_INSTALL_PREFIX=$(1) -DCMAKE_INSTALL_LIBDIR=$(2))
+
+deb:
+	@scripts/setup.sh --packages
+	@scripts/make_deb.sh $(BUILD)-deb
+
 docs: setup-docs configure
 	@cmake --build $(BUILD) -j $(JOBS) --target tarn_tool
 	@scripts/options_page.py $(BUILD)/tarn > docs/options.md
@@ -107,7 +123,7 @@ setup-docs:
 	@scripts/setup.sh --docs
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-lib $(BUILD)-library $(sanitizer_dirs)
+	rm -rf $(BUILD) $(BUILD)-lib $(BUILD)-library $(BUILD)-packages $(BUILD)-deb $(sanitizer_dirs)
 
 help:
 	@echo 'make lib               build libtarn.so alone, to be preloaded: about a minute'
@@ -122,6 +138,8 @@ help:
 	@echo 'make bench             the sources'\'' benchmarks on every allocator, quickly;' \
 	      'BENCH_ARGS= for all of it'
 	@echo 'make install           into PREFIX=/usr/local; DESTDIR is honoured'
+	@echo 'make packages          a tarball and an RPM of what is installed, in $(BUILD)-packages'
+	@echo 'make deb               Debian packages of what is committed, in $(BUILD)-deb'
 	@echo 'make docs              write anew what is generated: docs/options.md,' \
 	      'the figures of the benchmarks in prose,' \
 	      'and the site of the documentation in BUILD/site'

@@ -108,6 +108,8 @@ if(TARGET tarn_malloc_shared)
                "${PROJECT_DESCRIPTION}, hardened, in the place of malloc" " -DTARN_HARDENED=1")
 endif()
 
+include(cmake/packages.cmake)
+
 if(TARN_BUILD_TESTS)
   if(TARGET tarn_malloc_shared)
     add_test(NAME packaging.consumer COMMAND ${CMAKE_CURRENT_LIST_DIR}/consumer_test/run.sh
@@ -116,7 +118,10 @@ if(TARN_BUILD_TESTS)
     set_tests_properties(packaging.consumer PROPERTIES LABELS packaging TIMEOUT 600 PROCESSORS 2)
     add_test(NAME packaging.make_install COMMAND ${CMAKE_CURRENT_LIST_DIR}/consumer_test/make_install.sh
              ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/make_install)
-    set_tests_properties(packaging.make_install PROPERTIES LABELS "packaging;long" SKIP_RETURN_CODE 77
+    add_test(NAME packaging.packages COMMAND ${CMAKE_CURRENT_LIST_DIR}/consumer_test/packages.sh
+             ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/packages_test)
+    set_tests_properties(packaging.make_install packaging.packages PROPERTIES LABELS "packaging;long"
+                         SKIP_RETURN_CODE 77
                          TIMEOUT 1500
                          PROCESSORS 2)
   endif()
@@ -126,6 +131,12 @@ if(TARN_BUILD_TESTS)
              --check ${PROJECT_SOURCE_DIR}/docs/options.md)
     set_tests_properties(packaging.options_page PROPERTIES LABELS packaging)
   endif()
+  add_test(NAME packaging.release COMMAND ${CMAKE_CURRENT_LIST_DIR}/consumer_test/release.sh
+           ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/release_test)
+  set_tests_properties(packaging.release PROPERTIES LABELS packaging)
+  add_test(NAME packaging.abi COMMAND ${CMAKE_COMMAND} -E env TARN_ABI_BUILD=${PROJECT_BINARY_DIR}/abi
+           ${PROJECT_SOURCE_DIR}/scripts/abi.sh check)
+  set_tests_properties(packaging.abi PROPERTIES LABELS "packaging;long" SKIP_RETURN_CODE 77 TIMEOUT 1500)
   add_test(NAME packaging.benchmark_claims COMMAND ${PROJECT_SOURCE_DIR}/scripts/benchmark_claims.py --check)
   set_tests_properties(packaging.benchmark_claims PROPERTIES LABELS packaging)
 endif()

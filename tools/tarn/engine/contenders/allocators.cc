@@ -162,14 +162,29 @@ std::string find_library(const KnownAllocator& known, const Directories& directo
   return {};
 }
 
+namespace {
+
+/// By the name that links take, or by the soname alone, where no package of headers is installed.
+std::string library_in(const fs::path& directory, const std::string& name) {
+  const std::string soversion = TARN_VERSION_MAJOR == 0 ? fmt::format(".0.{}", TARN_VERSION_MINOR)
+                                                        : fmt::format(".{}", TARN_VERSION_MAJOR);
+  for (const std::string& version : {std::string(), soversion}) {
+    const fs::path candidate = (directory / (name + version)).lexically_normal();
+    if (is_file(candidate)) return candidate.string();
+  }
+  return {};
+}
+
+}  // namespace
+
 std::string find_tarn_library() {
   if (const std::string named = file_named_by("TARN_LIBRARY"); !named.empty())
     return by_path(kTarnName, named).library;
   const fs::path own = own_directory();
   for (const char* place :
        {".", "../lib", "../lib/x86_64-linux-gnu", "../lib/aarch64-linux-gnu", "../lib64"}) {
-    const fs::path candidate = (own / place / "libtarn.so").lexically_normal();
-    if (is_file(candidate)) return by_path(kTarnName, candidate.string()).library;
+    if (const std::string found = library_in(own / place, "libtarn.so"); !found.empty())
+      return by_path(kTarnName, found).library;
   }
   throw UsageError(fmt::format(
       "libtarn.so is neither in {} nor in ../lib beside it: build it, or set TARN_LIBRARY to its path",
@@ -177,10 +192,10 @@ std::string find_tarn_library() {
 }
 
 std::string find_hardened_library() {
-  const fs::path hardened = fs::path(find_tarn_library()).parent_path() / "libtarn-hardened.so";
-  if (is_file(hardened)) return hardened.string();
+  const fs::path directory = fs::path(find_tarn_library()).parent_path();
+  if (std::string found = library_in(directory, "libtarn-hardened.so"); !found.empty()) return found;
   throw UsageError(fmt::format("there is no {}: build it, or set TARN_LIBRARY to the library beside it",
-                               hardened.string()));
+                               (directory / "libtarn-hardened.so").string()));
 }
 
 std::vector<Allocator> select_allocators(const Selection& selection, const Directories& directories) {
