@@ -31,7 +31,7 @@ namespace TARN_NAMESPACE {
 /// What allocate_at_least returns: that of C++23, where the standard library has it.
 #if defined(__cpp_lib_allocate_at_least)
 template <typename Pointer>
-using allocation_result = std::allocation_result<Pointer, std::size_t>;
+using allocation_result = std::allocation_result<Pointer>;
 #else
 template <typename Pointer>
 struct allocation_result {
@@ -210,7 +210,14 @@ TARN_LOCAL T* construct_in(Source& source, Arguments&&... arguments) {
   return object;
 }
 
-/// The same of `count` objects side by side, value-initialised or, by ForOverwrite, default-initialised.
+/// The last first, as an array of the language ends.
+template <typename T>
+TARN_LOCAL void destroy_backwards(T* first, std::size_t count) noexcept {
+  while (count > 0) std::destroy_at(first + --count);
+}
+
+/// The same as construct_in() of `count` objects side by side, value-initialised or, by ForOverwrite,
+/// default-initialised.
 template <typename T, typename Source, typename... Overwrite>
 TARN_LOCAL T* construct_array_in(Source& source, std::size_t count, Overwrite...) {
   struct Guard {
@@ -272,7 +279,7 @@ struct deleter<T[]> {
   std::size_t count = 0;
 
   TARN_LOCAL void operator()(T* first) const noexcept {
-    std::destroy_n(first, count);
+    detail::destroy_backwards(first, count);
     tarn::deallocate(first);
   }
 };
@@ -339,7 +346,7 @@ class source_deleter<T[], Source> {
   constexpr source_deleter(Source& source, std::size_t count) noexcept : source_(&source), count_(count) {}
 
   TARN_LOCAL void operator()(T* first) const noexcept {
-    std::destroy_n(first, count_);
+    detail::destroy_backwards(first, count_);
     detail::deallocate_to(*source_, first, count_ * sizeof(T), alignof(T));
   }
   constexpr Source* source() const noexcept { return source_; }

@@ -12,6 +12,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "tarn/detail/error.h"
 #include "tarn/detail/pool_name.h"
@@ -42,7 +43,7 @@ class BufferSizes {
   constexpr BufferSizes(const BufferSize (&sizes)[kCount]) noexcept : first_(sizes), count_(kCount) {}
   template <typename Range>
   requires requires(const Range& range) {
-    { range.data() } -> std::convertible_to<const BufferSize*>;
+    requires std::same_as<std::remove_cvref_t<decltype(*range.data())>, BufferSize>;
     { range.size() } -> std::convertible_to<std::size_t>;
   }
   constexpr BufferSizes(const Range& range) noexcept : first_(range.data()), count_(range.size()) {}

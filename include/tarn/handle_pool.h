@@ -242,12 +242,19 @@ class HandlePool {
     detail::annotate_deallocation(front_.checked_as, object, sizeof(T));
   }
 
+  /// \why not construct_at of detail: a type may make this class its friend, to have a private constructor.
+  template <typename... Arguments>
+  TARN_INLINE static T* construct_at(void* block, Arguments&&... arguments) {
+    return ::new (block) T(std::forward<Arguments>(arguments)...);
+  }
+  TARN_INLINE static T* construct_at(void* block, detail::ForOverwrite&&) { return ::new (block) T; }
+
   template <typename... Arguments>
   TARN_INLINE void construct(void* memory, [[maybe_unused]] std::uint32_t slot, Arguments&&... arguments) {
 #if defined(__cpp_exceptions)
-    if constexpr (!std::is_nothrow_constructible_v<T, Arguments...>) {
+    if constexpr (!detail::kIsMadeWithoutThrow<T, Arguments...>) {
       try {
-        detail::construct_at<T>(memory, std::forward<Arguments>(arguments)...);
+        construct_at(memory, std::forward<Arguments>(arguments)...);
       } catch (...) {
         detail::annotate_deallocation(front_.checked_as, memory, sizeof(T));
         detail::give_back_handle_slot(front_, slot);
@@ -256,7 +263,7 @@ class HandlePool {
       return;
     }
 #endif
-    detail::construct_at<T>(memory, std::forward<Arguments>(arguments)...);
+    construct_at(memory, std::forward<Arguments>(arguments)...);
   }
 
   template <typename Visit>

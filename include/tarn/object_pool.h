@@ -187,19 +187,26 @@ class ObjectPool {
   static constexpr detail::ObjectPoolType kType{sizeof(T), alignof(T), destroy_object,
                                                 detail::kPoisonsFreeBlocks, kLive};
 
+  /// \why not construct_at of detail: a type may make this class its friend, to have a private constructor.
+  template <typename... Arguments>
+  TARN_INLINE static T* construct_at(void* block, Arguments&&... arguments) {
+    return ::new (block) T(std::forward<Arguments>(arguments)...);
+  }
+  TARN_INLINE static T* construct_at(void* block, detail::ForOverwrite&&) { return ::new (block) T; }
+
   template <typename... Arguments>
   TARN_INLINE T* construct(void* block, Arguments&&... arguments) {
 #if defined(__cpp_exceptions)
-    if constexpr (!std::is_nothrow_constructible_v<T, Arguments...>) {
+    if constexpr (!detail::kIsMadeWithoutThrow<T, Arguments...>) {
       try {
-        return detail::construct_at<T>(block, std::forward<Arguments>(arguments)...);
+        return construct_at(block, std::forward<Arguments>(arguments)...);
       } catch (...) {
         deallocate(block);
         throw;
       }
     }
 #endif
-    return detail::construct_at<T>(block, std::forward<Arguments>(arguments)...);
+    return construct_at(block, std::forward<Arguments>(arguments)...);
   }
 
   detail::SharedPoolFront blocks_;

@@ -65,8 +65,8 @@ TARN_INLINE std::uint32_t load_upper_half_quietly(const Atomic<std::uint64_t>& w
 #endif
 }
 
-/// \returns the mark that a thread ends an object that it made. \why not declared so: <atomic> is much for
-/// every program that includes the cache.
+/// \returns the mark that a thread ends an object that it made. \why not declared so: the cache knows no
+/// pools.
 TARN_INLINE OwnerMark& mark_of(ThreadCache& cache) {
   static_assert(sizeof(OwnerMark) == sizeof cache.ends_handles);
   return reinterpret_cast<OwnerMark&>(cache.ends_handles);

@@ -13,7 +13,9 @@ class PoolName {
  public:
   constexpr PoolName() noexcept = default;
   constexpr PoolName(const char* text) noexcept {
-    if (text != nullptr) copy(text, __builtin_strlen(text));
+    std::size_t bytes = 0;
+    while (text != nullptr && bytes <= kMostBytes && text[bytes] != '\0') ++bytes;
+    copy(text, bytes);
   }
   /// A std::string, a std::string_view and the like.
   template <typename String>
@@ -30,11 +32,17 @@ class PoolName {
   static constexpr std::size_t kMostBytes = 31;
 
   constexpr void copy(const char* text, std::size_t bytes) {
-    if (bytes > kMostBytes) {
-      bytes = kMostBytes;
-      while (bytes != 0 && (text[bytes] & 0xc0) == 0x80) --bytes;  // within a character
-    }
+    const bool is_cut = bytes > kMostBytes;
+    if (is_cut) bytes = kMostBytes;
     for (std::size_t i = 0; i < bytes; ++i) text_[i] = text[i];
+    if (!is_cut) return;
+    for (std::size_t length = 1; length < 4; ++length) {  // of what is there of the last character
+      const auto first = static_cast<unsigned char>(text_[kMostBytes - length]);
+      if ((first & 0xc0) == 0x80) continue;
+      const std::size_t whole = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+      if (whole > length) text_[kMostBytes - length] = '\0';
+      return;
+    }
   }
 
   char text_[kMostBytes + 1] = {};

@@ -61,7 +61,9 @@ void Mutex::take(std::uint32_t held) {
       continue;
     }
     const std::uint32_t awaited = seen | kHasWaiters;
-    if (seen != awaited && !state_.compare_exchange_weak(seen, awaited, std::memory_order_relaxed)) continue;
+    if (seen != awaited &&
+        !state_.compare_exchange_weak(seen, awaited, std::memory_order_relaxed, std::memory_order_relaxed))
+      continue;
     futex(&state_, FUTEX_WAIT_BITSET, awaited, nullptr, kThreads);
     held |= kHasWaiters;
   }

@@ -1,6 +1,8 @@
 // The blocks of buffer pools: how they are found by size and by address, taken and given back, and the counts
 // of the shared ones.
 
+#include <algorithm>
+
 #include "base/units.h"
 #include "central/slabs/slab.h"
 #include "general/options/configuration.h"
@@ -234,7 +236,8 @@ std::size_t shared_buffer_block_bytes(const BufferHandle& handle) noexcept {
   if (const BufferSizeState* const size = size_of(span)) return size->is_checked ? to_end : size->stride;
   if (!may_have_lone_count(span) || configuration.is_on(Option::kPoolsUseMalloc)) return to_end;
   HeapState* const heap = lone_count_of(handle.others).pool->heap;
-  return heap->pages.poisons() ? to_end : heap_usable_size(heap, block);
+  if (heap->pages.poisons()) return to_end;
+  return std::min<std::size_t>(heap_usable_size(heap, block), UINT32_MAX);  // what a handle can tell
 }
 
 void stop_at_reference_count(const BufferHandle& handle) noexcept {

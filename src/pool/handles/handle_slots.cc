@@ -101,7 +101,8 @@ bool end_generation(HandlePoolState& state, SlotWord& word, std::uint64_t handle
     }
     if (own == nullptr || !own->is_inside()) share(state, maker);  // else this is a signal handler
   }
-  return word.compare_exchange_strong(live, ended_word(handle), std::memory_order_acq_rel);
+  return word.compare_exchange_strong(live, ended_word(handle), std::memory_order_acq_rel,
+                                      std::memory_order_acquire);
 }
 
 bool may_be_live(const HandlePoolState& state, std::uint64_t handle) {
