@@ -13,7 +13,7 @@ RUN_ARGS ?=
 # Each child's output is its own; a parallel make would only mix them. CMake gets its jobs from JOBS.
 .NOTPARALLEL:
 .PHONY: lib run compare test test-library test-sanitizers check bench build configure setup setup-tests \
-        setup-check setup-docs install packages deb docs clean help $(sanitizer_dirs)
+        setup-check setup-docs install packages packages-aarch64 deb docs clean help $(sanitizer_dirs)
 
 # The library alone, which needs a compiler and CMake only; in a folder of its own, since the others have all.
 lib:
@@ -87,17 +87,31 @@ install:
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" -eq 0 ]; then ldconfig; fi
 
-# Stripped, without benchmarks, which would need the libraries of other allocators. The libraries are where
-# the systems that take the package look for them.
+# Stripped, without benchmarks, which would need the libraries of other allocators; the libraries are made for
+# the libc of Debian 11, and are where the systems that take the package look for them.
 packages:
 	@scripts/setup.sh --packages
-	@$(call configure_packages,/usr/local,lib)
+	@scripts/sysroot.sh $(sysroot)/libc bullseye $$(dpkg --print-architecture) libc6-dev
+	@$(call configure_packages,packages,libc,/usr/local,lib)
 	@cmake --build $(BUILD)-packages -j $(JOBS)
 	@scripts/make_tarball.sh $(BUILD)-packages
-	@$(call configure_packages,/usr,lib64)
+	@$(call configure_packages,packages,libc,/usr,lib64)
 	@cd $(BUILD)-packages && cpack -G RPM
-configure_packages = $(call cmake_configure,$(BUILD)-packages,-DTARN_BUILD_TESTS=OFF -DTARN_BUILD_BENCH=OFF \
-                     -DTARN_BUILD_EXAMPLES=OFF -DCMAKE_INSTALL_PREFIX=$(1) -DCMAKE_INSTALL_LIBDIR=$(2))
+
+# The tarball for another processor, whose archives for the command come from its Debian.
+packages-aarch64:
+	@scripts/setup.sh --packages-aarch64
+	@scripts/sysroot.sh $(sysroot)/libc-arm64 bullseye arm64 libc6-dev
+	@scripts/sysroot.sh $(sysroot)/arm64 bookworm arm64 \
+	  $$(sed '/^Package/q' packaging/debian/control | grep -o '[a-z0-9-]*-dev')
+	@$(call configure_packages,packages-aarch64,libc-arm64,/usr/local,lib \
+	  -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/aarch64.cmake -DCMAKE_FIND_ROOT_PATH=$(sysroot)/arm64)
+	@cmake --build $(BUILD)-packages-aarch64 -j $(JOBS)
+	@scripts/make_tarball.sh $(BUILD)-packages-aarch64
+sysroot = $(abspath $(BUILD)-sysroot)
+configure_packages = $(call cmake_configure,$(BUILD)-$(1),-DTARN_BUILD_TESTS=OFF -DTARN_BUILD_BENCH=OFF \
+                     -DTARN_BUILD_EXAMPLES=OFF -DTARN_SYSROOT=$(sysroot)/$(2) \
+                     -DCMAKE_INSTALL_PREFIX=$(3) -DCMAKE_INSTALL_LIBDIR=$(4))
 
 deb:
 	@scripts/setup.sh --packages
@@ -123,7 +137,8 @@ setup-docs:
 	@scripts/setup.sh --docs
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-lib $(BUILD)-library $(BUILD)-packages $(BUILD)-deb $(sanitizer_dirs)
+	rm -rf $(BUILD) $(BUILD)-lib $(BUILD)-library $(BUILD)-packages $(BUILD)-packages-aarch64 $(BUILD)-sysroot \
+	  $(BUILD)-deb $(sanitizer_dirs)
 
 help:
 	@echo 'make lib               build libtarn.so alone, to be preloaded: about a minute'
@@ -139,6 +154,7 @@ help:
 	      'BENCH_ARGS= for all of it'
 	@echo 'make install           into PREFIX=/usr/local; DESTDIR is honoured'
 	@echo 'make packages          a tarball and an RPM of what is installed, in $(BUILD)-packages'
+	@echo 'make packages-aarch64  the tarball for aarch64, in $(BUILD)-packages-aarch64'
 	@echo 'make deb               Debian packages of what is committed, in $(BUILD)-deb'
 	@echo 'make docs              write anew what is generated: docs/options.md,' \
 	      'the figures of the benchmarks in prose,' \

@@ -120,10 +120,10 @@ if(TARN_BUILD_TESTS)
              ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/make_install)
     add_test(NAME packaging.packages COMMAND ${CMAKE_CURRENT_LIST_DIR}/consumer_test/packages.sh
              ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/packages_test)
-    set_tests_properties(packaging.make_install packaging.packages PROPERTIES LABELS "packaging;long"
-                         SKIP_RETURN_CODE 77
-                         TIMEOUT 1500
-                         PROCESSORS 2)
+    add_test(NAME packaging.deb COMMAND ${CMAKE_CURRENT_LIST_DIR}/consumer_test/deb.sh
+             ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/deb_test)
+    set_tests_properties(packaging.make_install packaging.packages packaging.deb
+                         PROPERTIES LABELS "packaging;long" SKIP_RETURN_CODE 77 TIMEOUT 1500 PROCESSORS 2)
   endif()
   if(TARGET tarn_tool)
     add_test(NAME packaging.options_page COMMAND ${PROJECT_SOURCE_DIR}/scripts/options_page.py

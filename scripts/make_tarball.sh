@@ -3,7 +3,7 @@
 # \why not CPack: one commit makes one tarball, to the byte.
 set -eu
 [ $# -eq 1 ] || { sed -n '2s/^# //p' "$0" >&2; exit 2; }
-name=tarn-$("$(dirname "$0")/version.sh")-linux-$(uname -m)
+name=$(sed -n 's/^set(CPACK_PACKAGE_FILE_NAME "\(.*\)")/\1/p' "$1/CPackConfig.cmake")
 rm -rf "$1/stage"
 cmake --install "$1" --strip --prefix "$1/stage/$name" >/dev/null
 rm -r "$1/stage/$name/share/gdb"  # gdb would look for it below the path of an installed library

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes what a release hands out, in build-release: release.sh VERSION [--dry-run]
-# Sources, a tarball and packages of the commit that is checked out, with SHA256SUMS and a record of the ABI;
+# Sources, tarballs and packages of the commit that is checked out, with SHA256SUMS and a record of the ABI;
 # last the tag, signed, where git has a key. --dry-run only checks whether the tree is ready.
 set -eu
 fail() { echo "release: $*" >&2; exit 1; }
@@ -17,12 +17,12 @@ grep -qF "## [$version]" CHANGELOG.md || fail "CHANGELOG.md has no section [$ver
 [ $# -eq 1 ] || { echo "release: ready for $version"; exit 0; }
 
 make test
-make packages deb
+make packages packages-aarch64 deb
 folder=build-release
 rm -rf "$folder"
 mkdir "$folder"
 git archive --prefix="tarn-$version/" HEAD | gzip -9n >"$folder/tarn-$version.tar.gz"
-cp build-packages/tarn-"$version"-*.tar.gz build-packages/tarn-"$version"-*.rpm build-deb/*.deb "$folder"
+cp build-packages*/tarn-"$version"-*.tar.gz build-packages/tarn-"$version"-*.rpm build-deb/*.deb "$folder"
 (cd "$folder" && sha256sum -- * >SHA256SUMS)
 scripts/abi.sh record
 

@@ -3,7 +3,8 @@
 # --library only what the library alone needs, with --library-tests also what its unit tests need, with
 # --install what installing needs; with --tests also what the tests need (the formatter, a compiler that
 # fuzzes, programs that run on it), with --check also what the long tests need (a browser); with --docs also
-# what the site of the documentation needs, with --packages what installing needs and what makes packages.
+# what the site of the documentation needs, with --packages what installing needs and what makes packages,
+# with --packages-aarch64 what makes the tarball for aarch64.
 # Root and whoever may use sudo without a password get it installed; others get the one line to run.
 # The list holds what the CMake files look for, the allocators to compare with and the programs the tests run.
 set -eu
@@ -18,7 +19,8 @@ case "${1:-}" in
 esac
 case "${1:-}" in
   --library | --library-tests | --install) ;;
-  --packages) packages="$packages git debhelper lintian rpm abigail-tools" ;;
+  --packages) packages="$packages git debhelper lintian rpm abigail-tools mmdebstrap" ;;
+  --packages-aarch64) packages="$packages git mmdebstrap g++-aarch64-linux-gnu qemu-user-static" ;;
   *) packages="$packages
   pkg-config git
   libgtest-dev libasio-dev

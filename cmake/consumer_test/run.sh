@@ -78,11 +78,13 @@ if command -v pkg-config >/dev/null; then
   compile_and_run pc_cpp tarn uses_cpp.cc c++ -std=c++20
   compile_and_run pc_malloc tarn-malloc uses_malloc.cc c++ -std=c++20
 fi
-[ -s "$prefix/share/man/man3/tarn.3" ] || fail "the library's manual page is not installed"
+# Debian's packages compress what is for man.
+is_installed() { [ -s "$prefix/share/$1" ] || [ -s "$prefix/share/$1.gz" ]; }
+is_installed man/man3/tarn.3 || fail "the library's manual page is not installed"
 if [ -x "$prefix/bin/tarn" ]; then
   for file in man/man1/tarn.1 man/man1/tarn-run.1 man/man5/tarn.conf.5 bash-completion/completions/tarn \
     zsh/site-functions/_tarn fish/vendor_completions.d/tarn.fish; do
-    [ -s "$prefix/share/$file" ] || fail "share/$file is not installed"
+    is_installed "$file" || fail "share/$file is not installed"
   done
   "$prefix/bin/tarn" run -- "$work/find_package/uses_malloc" ||
     fail "the installed command does not find its library"

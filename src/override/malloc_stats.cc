@@ -12,12 +12,20 @@
 #include "os/fatal.h"
 #include "tarn/detail/c_api.h"
 
+#if __GLIBC_PREREQ(2, 33)
+using Mallinfo2 = struct mallinfo2;
+#else  // a library that is made with older headers serves the programs of newer ones
+struct Mallinfo2 {
+  std::size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
+};
+#endif
+
 namespace tarn::internal {
 namespace {
 
 // arena: slabs and free pages; hblkhd: large blocks. uordblks + fordblks == mapped bytes, as in glibc.
-struct mallinfo2 make_mallinfo2() {
-  struct mallinfo2 info {};
+Mallinfo2 make_mallinfo2() {
+  Mallinfo2 info{};
   const StatsSnapshot snapshot;
   if (!snapshot) return info;
   const Stats& stats = *snapshot;
@@ -61,12 +69,12 @@ int to_int(std::size_t value) { return value > INT_MAX ? INT_MAX : static_cast<i
 
 using tarn::internal::make_mallinfo2;
 
-TARN_C_API struct mallinfo2 mallinfo2() noexcept { return make_mallinfo2(); }
+TARN_C_API Mallinfo2 mallinfo2() noexcept { return make_mallinfo2(); }
 
 // The fields are ints; a figure that does not fit reads as the largest int, not as a small wrong number.
 TARN_C_API struct mallinfo mallinfo() noexcept {
   using tarn::internal::to_int;
-  const struct mallinfo2 from = make_mallinfo2();
+  const Mallinfo2 from = make_mallinfo2();
   struct mallinfo info {};
   info.arena = to_int(from.arena);
   info.ordblks = to_int(from.ordblks);

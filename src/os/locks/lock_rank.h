@@ -71,13 +71,7 @@ template <LockRank kRank>
 requires(!is_member_rank(kRank)) constexpr Mutex& global_mutex();
 
 /// Whether the calling thread is the process's only one.
-inline bool is_only_thread() {
-#if defined(TARN_KNOWS_SINGLE_THREAD)
-  return __libc_single_threaded != 0;
-#else
-  return false;
-#endif
-}
+inline bool is_only_thread() { return !detail::ProgramGuard::is_needed(); }
 
 class ForkSet {
  public:

@@ -7,6 +7,17 @@
 #include <cstdint>
 #include <optional>
 
+#if !__GLIBC_PREREQ(2, 35)
+// A library that is made with older headers asks a newer loader all the same.
+struct dl_find_object {
+  unsigned long long dlfo_flags;
+  void *dlfo_map_start, *dlfo_map_end;
+  struct link_map* dlfo_link_map;
+  void* dlfo_eh_frame;
+  unsigned long long reserved[7];
+};
+#endif
+
 extern "C" [[gnu::weak]] int _dl_find_object(void* address, struct dl_find_object* result) noexcept;
 
 namespace tarn::internal::os {
