@@ -132,7 +132,8 @@ class SharedBuffer {
   char* end() const noexcept { return data() + size(); }
 
   /// \returns how many bytes the buffer's block has from data() on; 0 without a buffer. Those behind size()
-  /// may be other handles', unless this is the only one. \cost a call.
+  /// may be other handles', unless this is the only one. Where a checker watches blocks it is size(): it
+  /// follows the handle, and what was truncated cannot be had again. \cost a call.
   TARN_LOCAL std::size_t capacity() const noexcept {
     return handle_.others != nullptr ? detail::shared_buffer_block_bytes(handle_) - handle_.offset : 0;
   }

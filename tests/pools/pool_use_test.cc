@@ -326,6 +326,12 @@ void expect_named(Size... size) {
   for (const char* name : {"a literal", "a string", "a view"}) EXPECT_EQ(found.count(name), 1u) << name;
 }
 
+// What a reader may take for a name or for options.
+template <typename Pool>
+concept TakesBracedText = requires {
+  Pool({"name"});
+};
+
 TEST(PoolUse, EachPoolTakesAnyKindOfStringForItsName) {
   expect_named<ObjectPool<Session>>();
   expect_named<HandlePool<Session>>();
@@ -337,6 +343,8 @@ TEST(PoolUse, EachPoolTakesAnyKindOfStringForItsName) {
   EXPECT_STREQ(Arena().name(), "arena");
   EXPECT_STREQ(TickArena(1000).name(), "tick");
   EXPECT_STREQ(TickArena(1000, std::string_view("frame")).name(), "frame");
+  static_assert(TakesBracedText<PoolName> && !TakesBracedText<Heap> && !TakesBracedText<Arena> &&
+                !TakesBracedText<BufferPool> && !TakesBracedText<ObjectPool<Session>>);
   static_assert(!std::is_constructible_v<Arena, Heap&> && !std::is_convertible_v<const char*, Heap>);
 }
 

@@ -120,12 +120,12 @@ void set_fork_owner(bool is_owner) {
   fork_owner.store(is_owner ? this_thread() : nullptr, std::memory_order_relaxed);
 }
 
-void wait_on(const void* word, std::uint32_t value, std::uint64_t timeout_ms) {
+void wait_on_address(const void* word, std::uint32_t value, std::uint64_t timeout_ms) {
   const timespec timeout{static_cast<time_t>(timeout_ms / 1000),
                          static_cast<long>(timeout_ms % 1000 * 1000000)};
   futex(word, FUTEX_WAIT, value, &timeout);
 }
 
-void wake_all(const void* word) { futex(word, FUTEX_WAKE, INT_MAX, nullptr); }
+void wake_all_at(const void* word) { futex(word, FUTEX_WAKE, INT_MAX, nullptr); }
 
 }  // namespace tarn::internal::os

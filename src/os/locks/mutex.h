@@ -21,8 +21,21 @@ inline const void* this_thread() { return reinterpret_cast<const void*>(pthread_
 bool is_fork_owner();
 void set_fork_owner(bool is_owner);
 
+void wait_on_address(const void* word, std::uint32_t value, std::uint64_t timeout_ms);
+void wake_all_at(const void* word);
+
+/// What the kernel compares: four bytes, of std::atomic or of detail::Atomic.
+template <typename Word>
+concept FutexWord = sizeof(Word) == sizeof(std::uint32_t) && alignof(Word) == sizeof(Word);
+
 /// Sleeps until `word` differs from `value`, another thread wakes it, or the time is over. May return early.
-void wait_on(const void* word, std::uint32_t value, std::uint64_t timeout_ms);
-void wake_all(const void* word);
+template <FutexWord Word>
+void wait_on(const Word* word, std::uint32_t value, std::uint64_t timeout_ms) {
+  wait_on_address(word, value, timeout_ms);
+}
+template <FutexWord Word>
+void wake_all(const Word* word) {
+  wake_all_at(word);
+}
 
 }  // namespace tarn::internal::os

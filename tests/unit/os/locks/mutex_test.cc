@@ -46,6 +46,9 @@ TEST(Mutex, TryLockFailsWhileItIsHeld) {
   mutex.unlock();
 }
 
+static_assert(FutexWord<std::atomic<std::uint32_t>> && FutexWord<detail::Atomic<std::uint32_t>>);
+static_assert(!FutexWord<std::atomic<std::uint64_t>> && !FutexWord<std::atomic<std::uint8_t>>);
+
 TEST(WaitOn, ReturnsWhenTheTimeIsOver) {
   std::atomic<std::uint32_t> word{0};
   const auto start = std::chrono::steady_clock::now();
