@@ -122,7 +122,10 @@ if(TARN_BUILD_TESTS)
              ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/packages_test)
     add_test(NAME packaging.deb COMMAND ${CMAKE_CURRENT_LIST_DIR}/consumer_test/deb.sh
              ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/deb_test)
-    set_tests_properties(packaging.make_install packaging.packages packaging.deb
+    add_test(NAME packaging.packages_aarch64
+             COMMAND ${CMAKE_CURRENT_LIST_DIR}/consumer_test/packages_aarch64.sh
+             ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/packages_aarch64_test)
+    set_tests_properties(packaging.make_install packaging.packages packaging.packages_aarch64 packaging.deb
                          PROPERTIES LABELS "packaging;long" SKIP_RETURN_CODE 77 TIMEOUT 1500 PROCESSORS 2)
   endif()
   if(TARGET tarn_tool)

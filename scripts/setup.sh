@@ -19,8 +19,8 @@ case "${1:-}" in
 esac
 case "${1:-}" in
   --library | --library-tests | --install) ;;
-  --packages) packages="$packages git debhelper lintian rpm abigail-tools mmdebstrap" ;;
-  --packages-aarch64) packages="$packages git mmdebstrap g++-aarch64-linux-gnu qemu-user-static" ;;
+  --packages) packages="$packages git debhelper lintian rpm abigail-tools xz-utils mmdebstrap" ;;
+  --packages-aarch64) packages="$packages git mmdebstrap g++-aarch64-linux-gnu qemu-user pkg-config" ;;
   *) packages="$packages
   pkg-config git
   libgtest-dev libasio-dev
