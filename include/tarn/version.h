@@ -2,14 +2,14 @@
 #pragma once
 
 #define TARN_VERSION_MAJOR 0
-#define TARN_VERSION_MINOR 1
+#define TARN_VERSION_MINOR 2
 #define TARN_VERSION_PATCH 0
 
 /* One number to compare: 10203 is 1.2.3. */
 #define TARN_VERSION (TARN_VERSION_MAJOR * 10000 + TARN_VERSION_MINOR * 100 + TARN_VERSION_PATCH)
 
 /* What programs inline of the library: headers and a library with different numbers do not go together. */
-#define TARN_ABI 2
+#define TARN_ABI 3
 
 #define TARN_TEXT_OF_(number) #number
 #define TARN_TEXT_OF(number) TARN_TEXT_OF_(number)

@@ -78,7 +78,7 @@ struct LoadedModule {
   char path[kPathBytes];  // of a longer path, the end
 };
 
-/// libtarn.so, libtarn_core.so.0.1
+/// libtarn.so, libtarn_core.so.0.2
 bool is_of_library(const LoadedModule& module);
 
 class LoadedModules {
