@@ -1,5 +1,10 @@
+#include <fmt/format.h>
+
+#include <set>
+
 #include "hand_made.h"
 #include "look/doctor/doctor_report.h"
+#include "look/map/map_colours.h"
 #include "look/map/map_document.h"
 #include "look/map/map_terminal.h"
 #include "support/prelude.h"
@@ -96,6 +101,61 @@ TEST(MapDocument, NamesCannotEndTheScriptOfThePage) {
   EXPECT_NE(page.find("\\u003c/script>\\u003cb>"), std::string::npos);
 }
 
+// -- Which groups share a colour.
+
+TEST(MapColours, FewGroupsHaveAColourEach) {
+  HandMade made;
+  for (std::uint64_t i = 1; i <= kHues; ++i) made.add_slabs(20 - i, made.add_class(16 * i), 1);
+  made.add_free(kPage, true);
+  const Snapshot snapshot = made.snapshot();
+  const MapColours colours = colours_of(page_map_of(snapshot, nullptr));
+  ASSERT_EQ(colours.colours.size(), kHues);
+  EXPECT_EQ(colours.colours[2].name, "48 B");
+  EXPECT_EQ(colours.of_group.back(), kNone);
+}
+
+TEST(MapColours, ManySizesShareColoursByRangesOfAboutEqualBytes) {
+  HandMade made;
+  for (std::uint64_t i = 1; i <= 60; ++i) made.add_slabs(1 + i * 7 % 10, made.add_class(16 * i), 1);
+  const Snapshot snapshot = made.snapshot();
+  const PageMap map = page_map_of(snapshot, nullptr);
+  const MapColours colours = colours_of(map);
+  ASSERT_EQ(colours.colours.size(), 6U);
+  for (const MapColour& one : colours.colours) {
+    EXPECT_GT(one.bytes, snapshot.totals.mapped_bytes / 8) << one.name;
+    EXPECT_LT(one.bytes, snapshot.totals.mapped_bytes / 5) << one.name;
+  }
+  std::vector<std::uint32_t> of_class(61);
+  for (std::size_t i = 0; i < map.groups.size(); ++i) of_class[map.groups[i].index] = colours.of_group[i];
+  EXPECT_TRUE(std::ranges::is_sorted(of_class)) << "a range has no gap";
+}
+
+TEST(MapColours, ASizeOfMostBytesHasAColourAlone) {
+  HandMade made;
+  for (std::uint64_t i = 1; i <= 20; ++i) made.add_slabs(i == 10 ? 1000 : 1, made.add_class(16 * i), 1);
+  const Snapshot snapshot = made.snapshot();
+  const MapColours colours = colours_of(page_map_of(snapshot, nullptr));
+  ASSERT_EQ(colours.colours.size(), 6U);
+  EXPECT_EQ(std::ranges::count(colours.colours, "160 B", &MapColour::name), 1);
+}
+
+TEST(MapColours, PoolsKeepTheirsAsFarAsTheyGo) {
+  HandMade made;
+  for (std::uint64_t i = 1; i <= 10; ++i) made.add_slab(made.add_class(16 * i), 1);
+  for (std::uint64_t i = 1; i <= 8; ++i)
+    made.add_pool_span(made.add_pool(observer::PoolKind::kFixed, fmt::format("pool {}", i), 64),
+                       observer::SpanUse::kSlab, (20 - i) * kPage, 1);
+  const Snapshot snapshot = made.snapshot();
+  const MapColours colours = colours_of(page_map_of(snapshot, nullptr));
+  ASSERT_EQ(colours.colours.size(), kHues);
+  EXPECT_NE(colours.colours[6].name.find("pool 1"), std::string::npos) << colours.colours[6].name;
+  EXPECT_NE(colours.colours[10].name.find("pool 5"), std::string::npos) << colours.colours[10].name;
+  EXPECT_EQ(colours.colours[11].name, "3 others");
+  std::set<std::uint32_t> hues;
+  for (const MapColour& one : colours.colours) hues.insert(one.hue);
+  EXPECT_EQ(hues.size(), kHues);
+}
+
 // -- The map as text: letters in a pipe, colours on a terminal, reduced where there are more cells than room.
 
 constexpr MapLook kPipe{.width = 80, .most_rows = 40, .depth = ColourDepth::kNone};
@@ -162,12 +222,13 @@ TEST(MapTerminal, FreeButResidentIsHatched) {
   EXPECT_NE(text.find("m▒\033[0m\n"), std::string::npos) << text;
 }
 
-TEST(MapTerminal, GroupsBeyondTheColoursAreOneItemOfTheLegend) {
+TEST(MapTerminal, TheLegendTellsTheRangesOfSizesThatShareALetter) {
   HandMade made;
-  for (std::uint64_t i = 1; i <= 20; ++i) made.add_slabs(40 - i, made.add_class(16 * i), 1);
+  for (std::uint64_t i = 1; i <= 20; ++i) made.add_slabs(10, made.add_class(16 * i), 1);
   const std::string text = text_of_map(made);
-  EXPECT_NE(text.find("K 176 B"), std::string::npos) << text;
-  EXPECT_NE(text.find("L 9 others"), std::string::npos) << text;
+  EXPECT_NE(text.find("  " + std::string(30, 'a') + std::string(30, 'b')), std::string::npos) << text;
+  EXPECT_NE(text.find("A 16 B – 48 B, 3 sizes 1.88 MiB (0"), std::string::npos) << text;
+  EXPECT_NE(text.find("F 288 B – 320 B, 3 sizes"), std::string::npos) << text;
 }
 
 TEST(MapTerminal, NoLineIsWiderThanAskedFor) {

@@ -113,8 +113,8 @@ class ItExplainsCells(MapPage):
             kinds.add(words.split(" 0x")[0])
             seen.append(words)
             self.press("ArrowRight")
-        for kind in ("slab", "spare slab", "large block", "free pages", "chunk of a fixed pool",
-                     "mixed page of a heap", "freed large block, kept"):
+        for kind in ("slab", "spare slab", "large block", "free pages", "mixed page of a heap",
+                     "freed large block, kept"):
             self.assertIn(kind, kinds)
         for meaning in (": keeps 64.0 KiB", "512 KiB, kept for reuse", "6.25 MiB, given back"):
             self.assertTrue(any(meaning in words for words in seen), meaning)
@@ -165,6 +165,16 @@ class ItFilters(MapPage):
         self.assertEqual(self.matching(), from_legend)
         self.assert_is_pressed("#pins button")
 
+    def test_many_sizes_share_colours_by_ranges_which_are_shown_alone(self):
+        self.open("large")
+        legend = self.run_js("[...document.querySelectorAll('#legend button')].map(b => b.textContent)")
+        names = [text.split(" · ")[0] for text in legend]
+        self.assertEqual((names[0], names[7]), ("16 B – 784 B, 7 sizes", "large blocks"))
+        everything = self.matching()
+        self.run_js("document.querySelector('#legend button').click()")
+        self.assertGreater(self.matching(), everything / 8)
+        self.assertLess(self.matching(), everything / 4)
+
     def assert_is_pressed(self, selector):
         state = self.run_js("document.querySelector(arguments[0]).getAttribute('aria-pressed')", selector)
         self.assertEqual(state, "true")
@@ -172,7 +182,7 @@ class ItFilters(MapPage):
     def test_the_focus_stays_where_it_was(self):
         self.run_js("document.querySelector('#legend button').focus()")
         self.run_js("document.activeElement.click()")
-        self.assertEqual(self.run_js("document.activeElement.getAttribute('data-group')"), "0")
+        self.assertEqual(self.run_js("document.activeElement.getAttribute('data-colour')"), "0")
 
     def test_what_does_not_match_is_drawn_faint(self):
         pixel = """(() => { const canvas = document.getElementById('canvas');
@@ -212,6 +222,14 @@ class ItCanBeRead(MapPage):
         self.assertEqual(self.run_js(unreachable), 0)
         nameless = """[...document.querySelectorAll('button')].filter(b => !b.textContent.trim()).length"""
         self.assertEqual(self.run_js(nameless), 0)
+
+    def test_heads_stand_over_their_columns(self):
+        for size in (DESKTOP, PHONE):
+            self.show(size, "light")
+            self.open("mixed")
+            self.assertTrue(self.run_js("""[...document.querySelectorAll('#pins tr')].every(
+                (row, i, rows) => [...row.cells].filter(c => c.offsetParent).length
+                    === [...rows[0].cells].filter(c => c.offsetParent).length)"""))
 
     def test_cells_are_as_wide_as_a_phone_allows(self):
         self.show(PHONE, "dark")

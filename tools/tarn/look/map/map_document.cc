@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "look/map/map_colours.h"
 #include "map_page_assets.h"
 #include "observer/pages/pinners.h"
 #include "observer/text/json_text.h"
@@ -76,16 +77,27 @@ Json names_of_pools(const Snapshot& snapshot) {
   return names;
 }
 
-Json groups_json(const PageMap& map) {
+Json colours_json(const MapColours& colours) {
+  Json list = Json::array();
+  for (const MapColour& one : colours.colours)
+    list.push_back(
+        {{"name", one.name}, {"hue", one.hue}, {"bytes", one.bytes}, {"live_bytes", one.live_bytes}});
+  return list;
+}
+
+Json groups_json(const PageMap& map, const MapColours& colours) {
   Json groups = Json::array();
-  for (const CellGroup& group : map.groups)
+  for (std::size_t i = 0; i < map.groups.size(); ++i) {
+    const CellGroup& group = map.groups[i];
     groups.push_back({{"kind", name_of(group.kind)},
                       {"index", group.index},
                       {"name", group.name},
                       {"parts", group.parts},
                       {"bytes", group.bytes},
                       {"live_bytes", group.live_bytes},
-                      {"resident_bytes", group.resident_bytes}});
+                      {"resident_bytes", group.resident_bytes},
+                      {"colour", index_or_null(colours.of_group[i])}});
+  }
   return groups;
 }
 
@@ -99,7 +111,9 @@ Json head_json(const PageMap& map, const Snapshot& snapshot, const Residency* re
                {"is_residency_known", map.is_residency_known},
                {"is_exact", snapshot.exactness.is_exact},
                {"totals", totals_json(map, snapshot, residency)}};
-  json["groups"] = groups_json(map);
+  const MapColours colours = colours_of(map);
+  json["colours"] = colours_json(colours);
+  json["groups"] = groups_json(map, colours);
   json["pinners"] = all_pinners_json(snapshot, residency);
   json["owners"] = names_of_owners(snapshot);
   json["pools"] = names_of_pools(snapshot);

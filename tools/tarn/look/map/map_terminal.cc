@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cctype>
 
+#include "look/map/map_colours.h"
 #include "observer/pages/pinners.h"
 #include "observer/text/words.h"
 #include "report/table.h"
@@ -27,11 +27,11 @@ struct Rgb {
   int red, green, blue;
 };
 
-/// Told apart on a dark and on a light ground; further groups share the last.
-constexpr std::array kPalette = {Rgb{66, 165, 245},  Rgb{255, 167, 38},  Rgb{102, 187, 106},
-                                 Rgb{236, 88, 130},  Rgb{171, 120, 214}, Rgb{38, 198, 218},
-                                 Rgb{212, 190, 60},  Rgb{239, 83, 80},   Rgb{141, 160, 90},
-                                 Rgb{121, 134, 203}, Rgb{188, 143, 110}, Rgb{144, 164, 174}};
+/// By MapColour::hue; told apart on a dark and on a light ground.
+constexpr std::array<Rgb, kHues> kPalette = {Rgb{66, 165, 245},  Rgb{255, 167, 38},  Rgb{102, 187, 106},
+                                             Rgb{236, 88, 130},  Rgb{171, 120, 214}, Rgb{38, 198, 218},
+                                             Rgb{212, 190, 60},  Rgb{239, 83, 80},   Rgb{141, 160, 90},
+                                             Rgb{121, 134, 203}, Rgb{188, 143, 110}, Rgb{144, 164, 174}};
 constexpr Rgb kFreeColour{128, 128, 128};
 constexpr std::size_t kLabelWidth = 16;
 constexpr std::size_t kLeastCellsInRow = 8;
@@ -87,11 +87,6 @@ std::size_t pages_in_cell(std::size_t cells, std::size_t room) {
   return room >= cells ? 1 : std::bit_ceil((cells + room - 1) / room);
 }
 
-Rgb colour_of(const PageMap& map, std::uint32_t group) {
-  if (is_free_group(map, group)) return kFreeColour;
-  return kPalette[std::min<std::size_t>(group, kPalette.size() - 1)];
-}
-
 /// \param share how much of the colour is left
 Rgb dimmed(Rgb colour, double share) {
   const auto part = [share](int value) { return static_cast<int>(value * share); };
@@ -107,42 +102,35 @@ std::string coloured(const std::string& text, Rgb colour, ColourDepth depth) {
                      16 + 36 * step(colour.red) + 6 * step(colour.green) + step(colour.blue), text);
 }
 
-char letter_of(std::uint32_t group) {
-  return static_cast<char>('a' + std::min<std::size_t>(group, kPalette.size() - 1));
-}
-
-std::string plain_glyph(const PageMap& map, const DrawnCell& cell) {
+/// \param colour of the cell's group: in MapColours::colours, or kNone for free pages
+std::string plain_glyph(std::uint32_t colour, const DrawnCell& cell) {
   if (cell.is_given_back()) return ".";
-  if (is_free_group(map, cell.group)) return ":";
-  const char letter = letter_of(cell.group);
-  return std::string(1, cell.fill() >= 0.5 ? static_cast<char>(std::toupper(letter)) : letter);
+  if (colour == observer::kNone) return ":";
+  return std::string(1, static_cast<char>((cell.fill() >= 0.5 ? 'A' : 'a') + colour));
 }
 
-std::string glyph_of(const PageMap& map, const DrawnCell& cell, ColourDepth depth) {
-  if (depth == ColourDepth::kNone) return plain_glyph(map, cell);
-  const Rgb colour = colour_of(map, cell.group);
+std::string glyph_of(const MapColours& colours, const DrawnCell& cell, ColourDepth depth) {
+  const std::uint32_t place = colours.of_group[cell.group];
+  if (depth == ColourDepth::kNone) return plain_glyph(place, cell);
+  const bool is_free = place == observer::kNone;
+  const Rgb colour = is_free ? kFreeColour : kPalette[colours.colours[place].hue];
   constexpr double kLeastShare = 0.4;
   if (cell.is_given_back()) return coloured("·", dimmed(colour, kLeastShare), depth);
   const double share = kLeastShare + (1 - kLeastShare) * std::min(1.0, cell.fill());
-  if (is_free_group(map, cell.group)) return coloured("▒", colour, depth);
+  if (is_free) return coloured("▒", colour, depth);
   return coloured(cell.is_mostly_idle() ? "▒" : "█", dimmed(colour, share), depth);
 }
 
-std::string lines_of_map(const PageMap& map, const std::vector<PageCell>& cells, std::size_t pages,
+std::string lines_of_map(const MapColours& colours, const std::vector<PageCell>& cells, std::size_t pages,
                          std::size_t in_row, ColourDepth depth) {
   std::string text;
   for (std::size_t i = 0, column = 0; i < cells.size(); i += pages, column = (column + 1) % in_row) {
     const DrawnCell cell = joined(cells, i, pages);
     if (column == 0)
       text += fmt::format("{}{:<{}}", i == 0 ? "" : "\n", fmt::format("{:#x}", cell.start), kLabelWidth);
-    text += glyph_of(map, cell, depth);
+    text += glyph_of(colours, cell, depth);
   }
   return text + "\n";
-}
-
-std::string key_of(std::uint32_t group, const PageMap& map, ColourDepth depth) {
-  if (depth != ColourDepth::kNone) return coloured("█", colour_of(map, group), depth);
-  return std::string(1, static_cast<char>(std::toupper(letter_of(group))));
 }
 
 std::string signs_in_words(ColourDepth depth) {
@@ -164,23 +152,16 @@ std::string flowed(const std::vector<std::pair<std::string, std::size_t>>& items
   return text + "\n";
 }
 
-std::string group_in_words(const CellGroup& group) {
-  return fmt::format(
-      " {} {} ({})", group.name, bytes_in_words(group.bytes),
-      observer::percent_in_words(static_cast<double>(group.live_bytes), static_cast<double>(group.bytes)));
-}
-
-/// Groups that have the last colour, or letter, in common are one item.
-std::string legend_of(const PageMap& map, const MapLook& look) {
+std::string legend_of(const MapColours& colours, const MapLook& look) {
   std::vector<std::pair<std::string, std::size_t>> items;
-  const auto used = static_cast<std::size_t>(std::ranges::count_if(
-      map.groups, [](const CellGroup& group) { return group.kind != CellGroup::Kind::kFree; }));
-  const std::size_t named = used > kPalette.size() ? kPalette.size() - 1 : used;
-  for (std::uint32_t i = 0; i < used; ++i) {
-    const std::string words =
-        i < named ? group_in_words(map.groups[i]) : fmt::format(" {} others", used - named);
-    items.emplace_back(key_of(i, map, look.depth) + words, 1 + width_of(words));
-    if (i == named) break;
+  char letter = 'A';
+  for (const MapColour& one : colours.colours) {
+    const std::string key = look.depth == ColourDepth::kNone ? std::string(1, letter++)
+                                                             : coloured("█", kPalette[one.hue], look.depth);
+    const double bytes = static_cast<double>(one.bytes), live = static_cast<double>(one.live_bytes);
+    const std::string words = fmt::format(" {} {} ({})", one.name, bytes_in_words(one.bytes),
+                                          observer::percent_in_words(live, bytes));
+    items.emplace_back(key + words, 1 + width_of(words));
   }
   return flowed(items, look.width) + signs_in_words(look.depth) + "\n";
 }
@@ -219,7 +200,8 @@ std::string map_text(const PageMap& map, const observer::Snapshot& snapshot, con
                   bytes_in_words(snapshot.totals.live_bytes), bytes_in_words(map.idle_bytes()));
   text += scale_in_words(map, cells.size(), pages) + "\n\n";
   if (cells.empty()) return text + "No pages.\n";
-  return text + lines_of_map(map, cells, pages, in_row, look.depth) + "\n" + legend_of(map, look);
+  const MapColours colours = colours_of(map);
+  return text + lines_of_map(colours, cells, pages, in_row, look.depth) + "\n" + legend_of(colours, look);
 }
 
 std::string pinners_text(const observer::Snapshot& snapshot, const observer::Residency* residency,

@@ -1,6 +1,6 @@
 // Totals, legend, filters and the lists of who pins what. They share one filter, which `choose` changes.
 
-const EVERYTHING = { class: -1, pool: -1, owner: -1, state: "all" };
+const EVERYTHING = { colour: -1, class: -1, pool: -1, owner: -1, state: "all" };
 const STATE_NAMES = {
   all: "everything",
   idle: "mostly free but resident",
@@ -28,36 +28,20 @@ function swatch(colour, level, state) {
   return canvas;
 }
 
-const isChosenGroup = (group, filter) => {
-  const { kind, index } = data.groups[group];
-  return (kind === "class" && filter.class === index) || (kind === "pool" && filter.pool === index);
-};
-
-// The groups with a colour of their own; all others share the last.
 function legendList(filter, choose) {
-  const items = [];
-  data.groups.forEach((group, number) => {
-    if (group.kind === "free" || number >= namedGroups) return;
-    const text = `${group.name} · ${bytesText(group.bytes)}, ${percentText(group.live_bytes, group.bytes)} live`;
-    const key = swatch(colourOfGroup(number), LEVELS - 1, SOLID);
-    items.push(
-      group.kind === "large"
-        ? html("span", { class: "sign" }, key, text)
-        : html(
-            "button",
-            {
-              type: "button",
-              "data-group": number,
-              "aria-pressed": String(isChosenGroup(number, filter)),
-              onclick: () => choose({ [group.kind]: isChosenGroup(number, filter) ? -1 : group.index }),
-            },
-            key,
-            text,
-          ),
-    );
-  });
-  const others = usedGroups - namedGroups;
-  if (others) items.push(html("span", { class: "sign" }, swatch(COLOURS - 1, LEVELS - 1, SOLID), `${others} others`));
+  const items = data.colours.map(({ name, hue, bytes, live_bytes }, colour) =>
+    html(
+      "button",
+      {
+        type: "button",
+        "data-colour": colour,
+        "aria-pressed": String(filter.colour === colour),
+        onclick: () => choose({ colour: filter.colour === colour ? -1 : colour }),
+      },
+      swatch(hue, LEVELS - 1, SOLID),
+      `${name} · ${bytesText(bytes)}, ${percentText(live_bytes, bytes)} live`,
+    ),
+  );
   const signs = [
     [FREE_COLOUR, 0, HATCHED, "free pages, kept"],
     [0, LEVELS - 1, SOLID, "full"],
@@ -100,6 +84,7 @@ function controlsList(filter, choose, zoom) {
 
 const matchesPart = (kind, filter) => {
   const group = data.groups[kind.group];
+  if (filter.colour >= 0 && group.colour !== filter.colour) return false;
   if (filter.class >= 0 && !(group.kind === "class" && group.index === filter.class)) return false;
   if (filter.pool >= 0 && kind.pool !== filter.pool) return false;
   return filter.owner < 0 || kind.owner === filter.owner;
@@ -175,11 +160,12 @@ function pinTable(list, key, title, filter, choose) {
   const head = heads.map((text) => html("th", { scope: "col", class: null }, text));
   const table = html("table", {}, html("thead", {}, html("tr", {}, ...head)), html("tbody", {}, ...rows));
   head[2].classList.add("bar");
-  return [html("h3", {}, title), html("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, table)];
+  const scroll = html("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, table);
+  return html("div", {}, html("h3", {}, title), scroll);
 }
 
 function pinLists(filter, choose) {
-  const lists = PIN_LISTS.filter(([member]) => data.pinners[member].length).flatMap(([member, key, title]) =>
+  const lists = PIN_LISTS.filter(([member]) => data.pinners[member].length).map(([member, key, title]) =>
     pinTable(data.pinners[member], key, title, filter, choose),
   );
   return lists.length ? lists : [html("p", { class: "none" }, "Nothing is pinned: no partly used span keeps free memory.")];

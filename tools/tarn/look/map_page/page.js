@@ -18,6 +18,8 @@ const HINT = data.is_residency_known
   : "Point at a cell, tap it, or move with the arrow keys: it is explained here. What is resident is not known.";
 
 function header() {
+  const ofClasses = data.groups.filter(({ kind }) => kind === "class").map(({ colour }) => colour);
+  const isShared = new Set(ofClasses).size < ofClasses.length;
   document.title = `${data.program} – tarn map`;
   byId("title").textContent = `Memory of ${data.program}${data.pid ? ` (${data.pid})` : ""}`;
   byId("about").textContent = [
@@ -32,6 +34,7 @@ function header() {
   byId("scale").textContent =
     `A cell is a page of ${bytesText(pageBytes)}, a strip a chunk of ${bytesText(data.chunk_bytes)}, in the order of addresses.` +
     (chunks.list.length ? "" : " There is none.") +
+    (isShared ? " Sizes that are near share a colour: from blue, the smallest, over green to red." : "") +
     (chunks.leftOut ? ` Chunks that were given back whole are left out: ${bytesText(chunks.leftOut * pageBytes)}.` : "");
 }
 
@@ -45,7 +48,7 @@ const fillLists = () => {
 // The same control has the focus after the lists were made anew.
 function withFocusKept(change) {
   const { activeElement } = document;
-  const mark = ["id", "data-group", "data-pin"].find((name) => activeElement?.getAttribute?.(name));
+  const mark = ["id", "data-colour", "data-pin"].find((name) => activeElement?.getAttribute?.(name));
   const selector = mark && `[${mark}="${activeElement.getAttribute(mark)}"]`;
   change();
   if (selector && document.activeElement !== activeElement) document.querySelector(selector)?.focus();
@@ -97,7 +100,8 @@ function draw() {
     const height = Math.min(scroller.clientHeight, layout.height);
     canvas.style.width = `${layout.width}px`;
     canvas.style.height = `${height}px`;
-    if (height > 0) paint(canvas, layout, sprites, scroller.scrollTop, height, window.devicePixelRatio, found.matches);
+    if (Math.min(layout.width, height) > 0)
+      paint(canvas, layout, sprites, scroller.scrollTop, height, window.devicePixelRatio, found.matches);
     document.documentElement.dataset.paintMs = (performance.now() - began).toFixed(1);
     document.documentElement.dataset.drawn = cells.count;
   });

@@ -10,10 +10,7 @@ const STATES = 3;
 const FREE_COLOUR = COLOURS;
 const LOOKS = (COLOURS + 1) * LEVELS * STATES;
 
-// The last colour is that of all further groups where there are more groups than colours.
-const usedGroups = data.groups.filter(({ kind }) => kind !== "free").length;
-const namedGroups = usedGroups > COLOURS ? COLOURS - 1 : usedGroups;
-const colourOfGroup = (group) => (data.groups[group].kind === "free" ? FREE_COLOUR : Math.min(group, COLOURS - 1));
+const colourOfGroup = (group) => data.colours[data.groups[group].colour]?.hue ?? FREE_COLOUR;
 const colourVariable = (colour) => (colour === FREE_COLOUR ? "--free" : `--c${colour}`);
 const lookOf = (colour, level, state) => (colour * LEVELS + level) * STATES + state;
 
