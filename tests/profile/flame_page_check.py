@@ -68,6 +68,14 @@ class FlamePage(PageTest):
                     self.assertEqual(self.browser.get_log("browser"), [])
                     self.assertLessEqual(self.run_js("document.documentElement.scrollWidth"), size[0])
 
+    def test_the_title_says_what_is_drawn(self):
+        self.open("mixed", DESKTOP)
+        title = "document.getElementById('title').textContent"
+        self.assertEqual(self.run_js(title), "Live bytes of server (4711)")
+        self.run_js("document.querySelector('[data-measure=allocated]').click()")
+        self.run_js("document.querySelector('[data-unit=blocks]').click()")
+        self.assertEqual(self.run_js(title), "Allocated blocks of server (4711)")
+
     def test_names_with_markup_are_shown_as_text(self):
         self.open("odd", DESKTOP)
         self.assertIn('<b>&"bad"</script>', self.run_js("document.getElementById('title').textContent"))

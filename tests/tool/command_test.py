@@ -329,7 +329,7 @@ class Compare(CommandTest):
         page = self.scratch / "page.html"
         self.assertEqual(self.compare("-o", page, "--", "/bin/echo", "<b>").returncode, 0)
         text = page.read_text()
-        self.assertIn("wall time; less is better", text)
+        self.assertIn('"title":"wall time","axis":{"title":"less is better"', text)
         self.assertNotIn("<b>", text)
         self.assertEqual(self.compare("-o", page, "--", "false").returncode, 1)
         self.assertIn("There are no results.", page.read_text())

@@ -191,6 +191,7 @@ TEST(ComparePage, InEachDrawingShorterIsBetterAndTheBestIsFirst) {
     EXPECT_TRUE(bars.at("axis").at("title").get<std::string>().ends_with("less is better"));
     EXPECT_EQ(bars.at("bars")[0].at("c"), 1);
   }
+  EXPECT_EQ(document.at("title"), "a b, on each allocator");
   EXPECT_EQ(document.at("sentence"), "tarn is 2.00 times as fast as glibc and has 0.50 times its peak RSS.");
 }
 

@@ -28,9 +28,9 @@ look_at_bench reference "$reference"
 look_at_bench unusual "$scratch/unusual.json"
 
 "$tool" compare --quiet --rounds 3 -o "$scratch/compare.html" -- echo '<b>& text' >/dev/null
-look_at compare "echo '<b>& text'
-times as fast as glibc; longer is better
-peak RSS; less is better"
+look_at compare "echo '<b>& text', on each allocator
+peak RSS
+less is better"
 
 "$maker" "$scratch/example.trace" 200
 "$tool" replay "$scratch/example.trace" --quiet --rounds 2 -o "$scratch/replay.html" >/dev/null

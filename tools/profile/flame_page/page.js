@@ -6,6 +6,7 @@ const WIDTH_OF_SHARE = 150; // pixels from which on a box has it
 const graph = byId("graph");
 const HINT =
   "Point at a call, tap it to zoom, or use the keys: arrows move, Enter zooms, Escape shows all. It is explained here.";
+const MEASURES = { live: "Live", allocated: "Allocated", temporary: "Temporary" };
 const IS_CUT = called.includes(SMALLER);
 const shareText = (part, whole) => `${(whole > 0 ? (100 * part) / whole : 0).toFixed(1)} %`;
 let measure = "live",
@@ -71,6 +72,7 @@ function draw() {
   const holders = new Set(callsOf(marked).map((call) => nearestDrawn(call)));
   graph.style.height = `${2 + ROW * (1 + deepest)}px`;
   graph.replaceChildren(...boxes.map((box) => boxOf(box, deepest, weight, holders)));
+  byId("title").textContent = `${MEASURES[measure]} ${unit} of ${data.program}${data.pid ? ` (${data.pid})` : ""}`;
   byId("found").textContent = foundInWords(weight);
   drawTable();
   document.documentElement.dataset.drawn = boxes.length;
@@ -182,7 +184,6 @@ function pointAt({ target }, use) {
 
 putOverTime(data.over_time);
 document.title = `${data.program} – tarn profile`;
-byId("title").textContent = `Memory of ${data.program}${data.pid ? ` (${data.pid})` : ""}`;
 byId("about").replaceChildren(...data.remarks.map((remark) => html("p", {}, remark)));
 graph.addEventListener("keydown", onKey);
 graph.addEventListener("click", (event) => pointAt(event, zoom));

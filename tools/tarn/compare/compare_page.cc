@@ -56,7 +56,7 @@ Json section_of(const Entries<ProgramRun>& entries, const Figures& figures) {
 
 std::string page_of_program(const Json& header, const Comparison& comparison, int interrupted_by) {
   const Workload& workload = comparison.workload;
-  const std::string name = workload.name.empty() ? "A program" : workload.name;
+  const std::string name = workload.name.empty() ? command_in_title(workload.command) : workload.name;
   Json page = page_of_allocators(fmt::format("{}, on each allocator", name), header,
                                  contenders_of(comparison.contenders), interrupted_by);
   page["command"] = format_command(workload.command);

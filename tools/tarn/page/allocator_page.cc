@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "observer/text/printable.h"
 #include "system/figures/format.h"
 
 namespace tarn::tool {
@@ -131,10 +132,14 @@ Json page_of_allocators(const std::string& title, const Json& header, const std:
   return page;
 }
 
+std::string command_in_title(const std::vector<std::string>& command) {
+  constexpr std::size_t kColumns = 60;
+  return observer::with_end_cut(format_command(command), kColumns);
+}
+
 Json figure_bars(const Figures& figures, const Figure& figure) {
   if (figure.better == Better::kMore) return inverted_bars(figures, figure);
-  Json bars = bars_part(figure.title, {},
-                        page_axis(fmt::format("{}; less is better", figure.title), unit_of(figure.quantity)));
+  Json bars = bars_part(figure.title, {}, page_axis("less is better", unit_of(figure.quantity)));
   for (const std::size_t i : order_of(figure)) add_bar(bars, i, figure.summaries[i]);
   return bars;
 }

@@ -15,6 +15,9 @@ Json page_of_run(const std::string& title, const Json& header, int interrupted_b
 Json page_of_allocators(const std::string& title, const Json& header, const std::vector<Contender>& all,
                         int interrupted_by);
 
+/// The name of a program for a title: its command, as far as a line has room.
+std::string command_in_title(const std::vector<std::string>& command);
+
 Side side_of(const Contender& contender);
 
 /// Bars of a figure, the best first. Shorter is better in each: a figure of which more is better is divided

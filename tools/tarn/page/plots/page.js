@@ -42,9 +42,7 @@ function toggle(members, attributes, ...children) {
   button.addEventListener("click", () => {
     const isAnyShown = button.members.some((index) => !hidden.has(index));
     for (const index of button.members) isAnyShown ? hidden.add(index) : hidden.delete(index);
-    addEventListener("hashchange", openTarget);
-refresh();
-openTarget();
+    refresh();
   });
   return button;
 }
@@ -86,9 +84,7 @@ function openTarget() {
   const folded = target && target.closest("details:not([open])");
   if (!folded) return;
   folded.open = true;
-  addEventListener("hashchange", openTarget);
-refresh();
-openTarget();
+  refresh();
   target.scrollIntoView();
 }
 

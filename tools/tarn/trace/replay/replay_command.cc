@@ -10,6 +10,7 @@
 #include "commands/classes/conf_file.h"
 #include "commands/commands.h"
 #include "commands/measuring_options.h"
+#include "observer/text/words.h"
 #include "page/allocator_page.h"
 #include "report/results.h"
 #include "system/figures/format.h"
@@ -57,15 +58,17 @@ Json table_of(const Entries<Replay>& entries, const Figures& figures) {
 }
 
 std::string words_on_trace(const ReplayedTrace& trace) {
-  return fmt::format("{} calls of {} threads, recorded on {}", format_count(trace.call_count),
-                     trace.recorded_threads, trace.description.allocator);
+  return fmt::format("{} of {}, recorded on {}", observer::counted(trace.call_count, "call"),
+                     observer::counted(trace.recorded_threads, "thread"), trace.description.allocator);
 }
 
 /// \param header what result_header() gave
 std::string replay_page(const Json& header, const ReplayedTrace& trace, const ReplayResults& results) {
-  Json page = page_of_allocators("A recorded program's memory on each allocator", header,
-                                 contenders_of(results.contenders), results.interrupted_by);
-  page["command"] = format_command(trace.description.command);
+  const std::vector<std::string>& command = trace.description.command;
+  Json page = page_of_allocators(
+      fmt::format("Memory of {}, as recorded, on each allocator", command_in_title(command)), header,
+      contenders_of(results.contenders), results.interrupted_by);
+  page["command"] = format_command(command);
   page["about"].push_back(words_on_trace(trace));
   if (page["contenders"].empty()) return page_text(page);
   const Entries<Replay> entries = comparable_of(results.contenders);
