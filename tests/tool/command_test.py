@@ -6,6 +6,7 @@ alone.
 
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -121,6 +122,28 @@ class Help(CommandTest):
             result = self.tarn("run", option, size, "--", "true")
             self.assert_one_line(result, 2, says)
             self.assertLess(len(result.stderr), 120)
+
+    def test_numbers_are_told_in_words(self):
+        for command, option, number, says in (("ps", "--top", "lots", "--top: 'lots' is no whole number"),
+                                              ("classes", "--price", "lots", "'lots' is no number"),
+                                              ("ps", "--top", "1.5", "'1.5' is no whole number"),
+                                              ("ps", "--top", "", "'' is no whole number"),
+                                              ("ps", "--top", "-1", "must not be negative"),
+                                              ("ps", "--top", "9" * 30, "is too large"),
+                                              ("bench", "--scale", "lots", "'lots' is no number")):
+            self.assert_one_line(self.tarn(command, option, number), 2, says)
+
+    def test_no_option_is_refused_in_the_words_of_the_parser(self):
+        commands = re.findall(r"^  ([a-z]+) ", self.tarn("--help").stdout, re.MULTILINE)
+        options = [(command, option) for command in commands for option in
+                   re.findall(r"^ +(?:-\w,)?(--[a-z-]+) \[?(?:N|X|PERCENT|BYTES|CALLS|TIME)\b",
+                              self.tarn(command, "--help").stdout, re.MULTILINE)]
+        self.assertGreater(len(options), 20)
+        for command, option in options:
+            with self.subTest(command=command, option=option):
+                result = self.tarn(command, f"{option}=lots")
+                self.assert_one_line(result, 2, "")
+                self.assertNotIn("convert", result.stderr)
 
     def test_files_of_results_are_named_by_the_option_for_them(self):
         for command in ("bench", "run"):

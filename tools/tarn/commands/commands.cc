@@ -10,6 +10,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <type_traits>
 
 #include "system/figures/format.h"
 #include "system/files/usage_error.h"
@@ -79,9 +80,30 @@ std::string HelpFormatter::make_subcommands(const CLI::App* app, CLI::AppFormatM
 }
 
 template <class Value>
+struct NumberIn : std::type_identity<Value> {};
+template <class Value>
+struct NumberIn<std::optional<Value>> : std::type_identity<Value> {};
+
+/// \returns what is wrong with the text of a number; "": nothing. \why the parser names types of its own
+template <class Number>
+std::string fault_of_number(const std::string& text) {
+  if (std::is_unsigned_v<Number> && text.starts_with("-")) return "must not be negative";
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc::result_out_of_range) return fmt::format("'{}' is too large", text);
+  if (error == std::errc() && end == text.data() + text.size()) return {};
+  return fmt::format("'{}' is no {}", text, std::is_integral_v<Number> ? "whole number" : "number");
+}
+
+/// What as_size and the like make of the text is checked behind them: CLI11 puts what transforms first.
+template <class Value>
 CLI::Option* add_named(CLI::App& command, const std::string& usage, Value& value, const std::string& help) {
   const std::size_t blank = usage.find(' ');
-  return command.add_option(usage.substr(0, blank), value, help)->type_name(usage.substr(blank + 1));
+  CLI::Option* option =
+      command.add_option(usage.substr(0, blank), value, help)->type_name(usage.substr(blank + 1));
+  using Number = typename NumberIn<Value>::type;
+  if constexpr (std::is_arithmetic_v<Number>) option->check(CLI::Validator(fault_of_number<Number>, ""));
+  return option;
 }
 
 /// \why the parser's own message lists all its units
