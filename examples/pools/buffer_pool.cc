@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tarn/buffer_chain.h"
+#include "tarn/shared_buffer.h"
 
 static tarn::SharedBuffer packet_of(tarn::BufferPool& packets, const char* text) {
   tarn::SharedBuffer packet = packets.allocate_shared(std::strlen(text));

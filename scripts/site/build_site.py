@@ -35,7 +35,7 @@ class Site:
     def __init__(self, project):
         self.project, self.pages, self.copies, self.sources = project, {}, set(), set()
         self.written = {path.relative_to(project) for path in project.rglob("*.md")}
-        self.written = {path for path in self.written if not path.parts[0].startswith("build")}
+        self.written = {path for path in self.written if not path.parts[0].startswith((".", "build"))}
         for path in self.written:
             self.pages[path] = (project / path).read_text("utf-8")
         with tempfile.TemporaryDirectory() as scratch:

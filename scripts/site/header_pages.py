@@ -1,5 +1,6 @@
 """A page of Markdown for each public header: what its head says, then every public declaration with its
-comment, in the order of the header. Doxygen finds the declarations; the text is the header's own.
+comment, in the order of the header. Doxygen finds the declarations; the text is the header's own. Behind the
+head stands an example, which is a test: that of the header's name, else the first that includes it.
 """
 
 import pathlib
@@ -28,6 +29,7 @@ PREDEFINED = TARN_NAMESPACE=tarn TARN_API= TARN_LOCAL= TARN_INLINE= TARN_HIT= TA
   TARN_C_RESULT= TARN_C_NOEXCEPT= "TARN_C_ATTRIBUTES(x)=" __cplusplus=202002L
 """
 # How declarations are exported tells no caller anything.
+EXAMPLES = ("examples/pools", "examples/general")
 EXPORTS = re.compile(r"\s*\bTARN_C_ATTRIBUTES\((?:[^()]|\([^()]*\))*\)|"
                      r"\bTARN_(?:API|LOCAL|INLINE|HIT|C_API) |"
                      r"\s*\bTARN_C_(?:NOEXCEPT|BLOCK|RESULT)\b")
@@ -104,7 +106,7 @@ class _Page:
 
     def text(self, entries):
         name = f"tarn/{self.header.name}"
-        parts = [f"# {name}", f"```cpp\n#include <{name}>\n```", self._head()]
+        parts = [f"# {name}", f"```cpp\n#include <{name}>\n```", self._head(), self._example()]
         before = None
         for entry in sorted(entries, key=lambda entry: entry["line"]):
             first = self._first_line(entry["line"] - 1)
@@ -122,6 +124,17 @@ class _Page:
     def _head(self):
         end = next(i for i, line in enumerate(self.lines) if line.startswith("#"))
         return self._prose(re.sub(r"^(//|/\*| \*) ?|\s*\*/$", "", line) for line in self.lines[:end])
+
+    def _example(self):
+        stem = self.header.stem
+        programs = [path for folder in EXAMPLES for path in sorted((self.project / folder).glob("*.c*"))]
+        programs.sort(key=lambda path: path.stem not in (stem, f"c_{stem}"))
+        for path in programs:
+            text = path.read_text("utf-8")
+            if re.search(rf'#include ["<]tarn/{stem}\.h[">]', text):
+                name, language = path.relative_to(self.project), "c" if path.suffix == ".c" else "cpp"
+                return f"## Example\n\n[{name}](../../{name}), which is a test:\n\n```{language}\n{text}```"
+        raise SystemExit(f"site: no program of {' or '.join(EXAMPLES)} includes tarn/{stem}.h")
 
     def _first_line(self, index):
         """A declaration may begin above the line of its name: with its template's parameters."""

@@ -69,6 +69,16 @@ class OfThisProject(unittest.TestCase):
                 titles = set(re.findall(r'id="(?:class-)?(?:pmr)?(\w+)"', page))
                 self.assertEqual({name.lower() for name in functions + classes} - titles, set())
 
+    def test_each_header_has_an_example_that_is_a_test(self):
+        listed = "".join((PROJECT / f"examples/{folder}/CMakeLists.txt").read_text("utf-8")
+                         for folder in ("pools", "general"))
+        for header in (PROJECT / "include/tarn").glob("*.h"):
+            with self.subTest(header=header.name):
+                page = self.read(f"include/tarn/{header.name}.html")
+                example = re.search(r'href="[./]+examples/\w+/(\w+)\.cc?\.html"[^>]*>examples/', page)
+                self.assertIsNotNone(example)
+                self.assertRegex(listed, rf"\b{example[1]}\b")
+
     def test_pages_of_headers_leave_out_what_is_internal(self):
         page = self.read("include/tarn/memory_pool.h.html")
         self.assertTrue('id="allocate_batch"' in page)
@@ -101,7 +111,7 @@ class OfThisProject(unittest.TestCase):
 
 class OfProjectsWithFaults(ScratchTest):
     def built(self):
-        (self.scratch / "include/tarn").mkdir(parents=True)
+        (self.scratch / "include/tarn").mkdir(parents=True, exist_ok=True)
         built = run(BUILD, self.scratch, self.scratch / "build/site")
         return built.returncode, built.stderr
 
@@ -120,6 +130,11 @@ class OfProjectsWithFaults(ScratchTest):
     def test_a_page_that_is_not_there_stops_the_build(self):
         self.write(README_md="# a\n", docs__README_md="# b\n\n[c](c.md)\n")
         self.assertEqual(self.built(), (1, "docs/index.html links c.md, which is not there\n"))
+
+    def test_a_header_without_an_example_stops_the_build(self):
+        self.write(README_md="# a\n", docs__README_md="# b\n", include__tarn__c_h="// c\n#pragma once\n")
+        said = "site: no program of examples/pools or examples/general includes tarn/c.h\n"
+        self.assertEqual(self.built(), (1, said))
 
     def test_links_between_pages_that_are_there_do_not(self):
         self.write(README_md="# a\n", docs__README_md="# b\n\n[c](c.md#two-words)\n",
