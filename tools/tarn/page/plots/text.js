@@ -22,10 +22,14 @@ function stepOf(value, unit) {
 
 function figureText(value, unit, digits = threeDigits) {
   const { size, name } = stepOf(value, unit);
-  return `${digits(value / size)}${name === "×" ? "" : " "}${name}`.trim();
+  const number = digits(value / size);
+  const text = unit === "count" ? Number(number).toLocaleString("en-US") : number;
+  return `${text}${name === "×" ? "" : " "}${name}`.trim();
 }
 
-const tickText = (value, unit) => figureText(value, unit, (number) => String(Number(number.toPrecision(3))));
+// Nothing is nothing in each unit.
+const tickText = (value, unit) =>
+  value === 0 ? "0" : figureText(value, unit, (number) => String(Number(number.toPrecision(3))));
 
 const ruler = document.createElement("canvas").getContext("2d");
 function textWidth(text, isBold = false) {
