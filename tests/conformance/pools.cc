@@ -4,8 +4,10 @@
 #include "conformance/conformance.h"
 
 #if !defined(TARN_TEST_MALLOC)
-#include "conformance/c_api.h"
 #include "conformance/pools.h"
+#if !defined(TARN_ELSEWHERE)
+#include "conformance/c_api.h"
+#endif
 #endif
 
 namespace tarn::test {
@@ -64,7 +66,6 @@ constexpr std::size_t kAny = SIZE_MAX;
 
 void add_plain(std::vector<Pool>& pools) {
   pools = {pool_of<MemoryPool>("MemoryPool"),
-           pool_of<CApi>("CApi"),
            of_powers_of_two<FixedBlocks>("FixedBlocks", 65536),
            of_powers_of_two<SharedFixedBlocks>("SharedFixedBlocks", 65536),
            of_powers_of_two<TypedBlocks>("TypedBlocks", 4096),
@@ -79,6 +80,9 @@ void add_plain(std::vector<Pool>& pools) {
            with_limits(pool_of<AllocatorBlocks<GeneralSource>>("Allocator"), kAny, 16),
            with_limits(pool_of<AllocatorBlocks<HeapSource>>("AllocatorOfAHeap"), kAny, 16),
            pool_of<HandlerBlocks>("HandlerBlocks")};
+#if !defined(TARN_ELSEWHERE)
+  pools.push_back(pool_of<CApi>("CApi"));
+#endif
 }
 
 void add_sensitive(std::vector<Pool>& pools) {

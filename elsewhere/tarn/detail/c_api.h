@@ -1,0 +1,13 @@
+/* How functions are declared elsewhere (docs/elsewhere.md): those of C have no definitions there. */
+#pragma once
+
+#ifdef __cplusplus
+#define TARN_C_LINKAGE extern "C"
+#define TARN_C_NOEXCEPT noexcept
+#define TARN_LOCAL
+#else
+#define TARN_C_LINKAGE extern
+#define TARN_C_NOEXCEPT
+#endif
+#define TARN_C_ATTRIBUTES(...)
+#define TARN_C_API TARN_C_LINKAGE

@@ -1,0 +1,3 @@
+#pragma once
+#include "../../../include/tarn/detail/outside_scopes.h"
+#include "tarn/detail/blocks.h"

@@ -1,0 +1,53 @@
+// All public C++ headers, but Asio's adapter.
+#pragma once
+// The standard library's own uses of the builtins come before detail/compiler.h defines these.
+#include <algorithm>
+#include <atomic>
+#include <compare>
+#include <coroutine>
+#include <deque>
+#include <forward_list>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <memory_resource>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "tarn/allocator.h"
+#include "tarn/arena.h"
+#include "tarn/buffer_chain.h"
+#include "tarn/buffer_pool.h"
+#include "tarn/containers.h"
+#include "tarn/coroutine.h"
+#include "tarn/fixed_pool.h"
+#include "tarn/handle_pool.h"
+#include "tarn/handler_memory.h"
+#include "tarn/heap.h"
+#include "tarn/hooks.h"
+#include "tarn/limits.h"
+#include "tarn/memory_pool.h"
+#include "tarn/memory_resource.h"
+#include "tarn/metrics.h"
+#include "tarn/object_pool.h"
+#include "tarn/observe.h"
+#include "tarn/options.h"
+#include "tarn/pool_pointers.h"
+#include "tarn/pool_use.h"
+#include "tarn/profile.h"
+#include "tarn/sensitive.h"
+#include "tarn/shared_buffer.h"
+#include "tarn/small_object.h"
+#include "tarn/stats.h"
+#include "tarn/steady_state.h"
+#include "tarn/testing.h"
+#include "tarn/version.h"
+
+std::size_t use_in_another_file();
