@@ -1,14 +1,7 @@
 #pragma once
+#include "../../include/tarn/buffer_chain.h"
 #include "tarn/buffer_pool.h"
 #include "tarn/detail/record_seal.h"
-
-#if defined(_WIN32)
-struct iovec {
-  void* iov_base;
-  size_t iov_len;
-};
-#endif
-#include "../../include/tarn/buffer_chain.h"
 
 namespace TARN_NAMESPACE::detail {
 
