@@ -130,6 +130,16 @@ TEST(MapColours, ManySizesShareColoursByRangesOfAboutEqualBytes) {
   EXPECT_TRUE(std::ranges::is_sorted(of_class)) << "a range has no gap";
 }
 
+TEST(MapColours, ASizeWhoseClassHasALateNumberStandsAmongItsLike) {
+  HandMade made;
+  for (std::uint64_t i = 1; i <= 20; ++i) made.add_slab(made.add_class(16 * i), 1);
+  made.add_slab(made.add_class(8), 1);
+  const Snapshot snapshot = made.snapshot();
+  const MapColours colours = colours_of(page_map_of(snapshot, nullptr));
+  EXPECT_TRUE(colours.colours.front().name.starts_with("8 B – ")) << colours.colours.front().name;
+  EXPECT_TRUE(colours.colours.back().name.ends_with(" – 320 B, 3 sizes")) << colours.colours.back().name;
+}
+
 TEST(MapColours, ASizeOfMostBytesHasAColourAlone) {
   HandMade made;
   for (std::uint64_t i = 1; i <= 20; ++i) made.add_slabs(i == 10 ? 1000 : 1, made.add_class(16 * i), 1);

@@ -37,6 +37,11 @@ std::string name_of_group(const Snapshot& snapshot, const CellKey& key) {
   return "free pages";
 }
 
+std::uint64_t block_bytes_of(const Snapshot& snapshot, const CellKey& key) {
+  const bool is_class = key.first == CellGroup::Kind::kClass && key.second != 0;
+  return is_class ? snapshot.classes[key.second].block_bytes : 0;
+}
+
 class MapBuilder {
  public:
   MapBuilder(const Snapshot& snapshot, const Residency* residency)
@@ -55,7 +60,11 @@ class MapBuilder {
  private:
   std::uint32_t group_of(const CellKey& key) {
     const auto [place, is_new] = group_numbers_.try_emplace(key, map_.groups.size());
-    if (is_new) map_.groups.push_back({key.first, key.second, name_of_group(snapshot_, key), 0, 0, 0, 0});
+    if (is_new)
+      map_.groups.push_back({.kind = key.first,
+                             .index = key.second,
+                             .name = name_of_group(snapshot_, key),
+                             .block_bytes = block_bytes_of(snapshot_, key)});
     return place->second;
   }
 

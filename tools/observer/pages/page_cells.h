@@ -54,6 +54,7 @@ struct CellGroup {
   enum class Kind : std::uint8_t { kClass, kPool, kLarge, kFree } kind = Kind::kClass;
   std::uint32_t index = 0;  // of the class or pool in the snapshot
   std::string name;
+  std::uint64_t block_bytes = 0;  // of a class; 0: they differ
   std::uint64_t parts = 0, bytes = 0, live_bytes = 0, resident_bytes = 0;
 };
 

@@ -78,7 +78,7 @@ MapColours colours_of(const PageMap& map) {
 
   Groups classes =
       groups_that(map, [](const CellGroup& group) { return group.kind == CellGroup::Kind::kClass; });
-  std::ranges::sort(classes, {}, [&map](std::uint32_t group) { return map.groups[group].index; });
+  std::ranges::sort(classes, {}, [&map](std::uint32_t group) { return map.groups[group].block_bytes; });
   for (const Groups& range : ranges_of(map, classes, std::min(classes.size(), kMostRanges)))
     result.add(map, range, kOrder[result.colours.size()]);
 

@@ -92,6 +92,7 @@ Json groups_json(const PageMap& map, const MapColours& colours) {
     groups.push_back({{"kind", name_of(group.kind)},
                       {"index", group.index},
                       {"name", group.name},
+                      {"block_bytes", group.block_bytes},
                       {"parts", group.parts},
                       {"bytes", group.bytes},
                       {"live_bytes", group.live_bytes},

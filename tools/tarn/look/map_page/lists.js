@@ -65,13 +65,13 @@ function selectOf(label, key, options, filter, choose) {
   return html("label", {}, label, select);
 }
 
-const groupsOfKind = (wanted) => data.groups.filter(({ kind }) => kind === wanted).map(({ index, name }) => [index, name]);
+const groupsOfKind = (wanted) => data.groups.filter(({ kind }) => kind === wanted).map(({ index, name, block_bytes }) => [index, name, block_bytes]);
 
 function controlsList(filter, choose, zoom) {
   const owners = [...new Set(data.kinds.map(({ owner }) => owner))].filter((owner) => owner !== null).sort((a, b) => a - b);
   const lists = [["Show", "state", Object.entries(STATE_NAMES)]];
   if (groupsOfKind("class").length)
-    lists.push(["Size class", "class", [[-1, "all"], ...groupsOfKind("class").sort(([a], [b]) => a - b)]]);
+    lists.push(["Size class", "class", [[-1, "all"], ...groupsOfKind("class").sort(([, , a], [, , b]) => a - b)]]);
   if (groupsOfKind("pool").length) lists.push(["Pool", "pool", [[-1, "all"], ...groupsOfKind("pool")]]);
   if (owners.length) lists.push(["Owner", "owner", [[-1, "all"], ...owners.map((owner) => [owner, data.owners[owner]])]]);
   return [
