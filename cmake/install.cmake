@@ -30,7 +30,10 @@ tarn_public_library(tarn_hardened_shared hardened)
 # One name of each file of entry points, asked for by whoever links them. \why a program that calls malloc
 # through other libraries alone would leave the archive's members out, and under --as-needed the shared
 # library too.
-set(tarn_entry_points -Wl,--undefined=malloc -Wl,--undefined=mallinfo2 -Wl,--undefined=_Znwm)
+set(tarn_entry_points -Wl,--undefined=malloc -Wl,--undefined=_Znwm)
+if(TARN_LIBC_HAS_MALLINFO2)
+  list(APPEND tarn_entry_points -Wl,--undefined=mallinfo2)
+endif()
 foreach(target tarn_malloc_shared tarn_malloc_static tarn_hardened_shared)
   if(TARGET ${target})
     target_link_options(${target} INTERFACE ${tarn_entry_points})

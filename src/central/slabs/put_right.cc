@@ -1,5 +1,7 @@
 #include "central/slabs/put_right.h"
 
+#include <initializer_list>
+
 #include "central/classes/size_class.h"
 #include "central/slabs/class_slabs.h"
 

@@ -2,21 +2,22 @@
 // of libc's and allocates nothing: it writes each frame as a file and an offset. Looking up the names needs
 // the loader's lock, so disarming does it.
 //
-// The unwinder finds the frames. From glibc 2.35 on it asks the loader without a lock; with an older glibc no
-// frames are shown.
+// The library's own unwinder finds the frames, as far as the loader tells of files without a lock
+// (os/stack/loaded_file.h).
 #include "tarn/steady_state.h"
 
-#include <execinfo.h>
-#include <gnu/libc-version.h>
+#include <dlfcn.h>
 
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "os/fatal.h"
 #include "os/memory/growth_watch.h"
 #include "os/stack/code_place.h"
+#include "os/stack/unwind.h"
 
 namespace TARN_NAMESPACE {
 namespace {
@@ -28,31 +29,31 @@ constinit std::atomic<bool> is_taken{false};
 constinit std::atomic<std::size_t> count{0};
 AtGrowth action_at_growth;
 char guard_name[kNameBytes];
-bool may_unwind;
 void* frames[kMostFrames];
 constinit std::atomic<int> frame_count{0};  // set after the frames are written
 
-bool unwinder_takes_no_lock() {
-  char* end = nullptr;
-  const long major = std::strtol(gnu_get_libc_version(), &end, 10);
-  return major > 2 || (major == 2 && *end == '.' && std::strtol(end + 1, nullptr, 10) >= 35);
-}
-
-void write_frame(const void* frame) {
+// \param name of the function that the frame is of; nullptr: it is not looked up
+void write_frame(const void* frame, const char* name) {
   const auto address = reinterpret_cast<std::uintptr_t>(frame);
   internal::FixedText<256> line;
   line.add("  ");
   if (internal::os::add_code_place(line, address)) line.add(' ');
+  if (name != nullptr) internal::add_shown(line.add('('), name, kNameBytes), line.add(") ");
   line.add('[').add_hex(address).add("]\n");
   internal::os::write_line(line);
+}
+
+const char* exported_name(const void* frame) {
+  Dl_info found{};
+  return dladdr(frame, &found) != 0 ? found.dli_sname : nullptr;
 }
 
 void report(const char* what) {
   internal::FixedText<256> line;
   line.add("tarn: growth in '").add(guard_name).add("': ").add(what).add("; the stack:\n");
   internal::os::write_line(line);
-  const int found = may_unwind ? backtrace(frames, kMostFrames) : 0;
-  for (int i = 0; i < found; ++i) write_frame(frames[i]);
+  const auto found = static_cast<int>(internal::os::capture_stack(frames, kMostFrames));
+  for (int i = 0; i < found; ++i) write_frame(frames[i], nullptr);
   frame_count.store(found, std::memory_order_release);
 }
 
@@ -62,7 +63,7 @@ void report_names() {
   internal::FixedText<256> line;
   line.add("tarn: growth in '").add(guard_name).add("': the stack with names:\n");
   internal::os::write_line(line);
-  backtrace_symbols_fd(frames, found, 2);
+  for (int i = 0; i < found; ++i) write_frame(frames[i], exported_name(frames[i]));
 }
 
 void on_growth(const char* what) {
@@ -79,9 +80,6 @@ namespace detail {
 
 bool arm_steady_state(AtGrowth action, const char* name) noexcept {
   if (is_taken.exchange(true)) return false;
-  void* frame = nullptr;
-  backtrace(&frame, 1);  // loads the unwinder now, because loading allocates
-  may_unwind = unwinder_takes_no_lock();
   action_at_growth = action;
   internal::Text text(guard_name, kNameBytes - 1);
   text.add(name != nullptr ? name : "steady state");

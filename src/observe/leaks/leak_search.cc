@@ -1,10 +1,11 @@
 // The option leaks: when the process ends by exit or by main's return, it looks for its own leaks, tells of
 // them, and ends with a status of its own.
 //
-// The library hands its function to on_exit when it is loaded, before the program's own. So libc calls it
-// after all of theirs, with the status; in the shared library also after the destructors of all files, in the
+// The library hands its function to libc when it is loaded, before the program's own. So libc calls it after
+// all of theirs, glibc with the status; in the shared library also after the destructors of all files, in the
 // archive before those that the linker collects (.fini_array). What comes later is libc's own, which writes
-// what its streams have left: a second exit within the first goes on there, with another status.
+// what its streams have left: a second exit within the first goes on there, with another status. Where libc
+// does not tell the status (musl), it stays as it is.
 //
 // A child of a fork inherits the function and looks for itself when it ends so. _exit, quick_exit, abort and
 // signals end a process without a look.
@@ -17,6 +18,7 @@
 #include "observe/leaks/leak_report.h"
 #include "observe/leaks/reachability.h"
 #include "os/fatal.h"
+#include "os/process/process.h"
 #include "os/process/process_status.h"
 #include "pool/handles/handle_pool_state.h"
 #include "tarn/observe.h"
@@ -298,7 +300,7 @@ void at_exit(int status, void*) {
   if (tell_leaks() && status == 0) std::exit(kLeaksStatus);
 }
 
-[[gnu::constructor(102)]] void begin_leaks_at_exit() { static_cast<void>(on_exit(at_exit, nullptr)); }
+[[gnu::constructor(102)]] void begin_leaks_at_exit() { os::call_at_exit(at_exit); }
 
 }  // namespace
 }  // namespace tarn::internal

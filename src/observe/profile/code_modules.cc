@@ -37,12 +37,11 @@ std::uint64_t check_of(std::uint64_t start) {
 }
 
 bool look_up(std::uint64_t address, LoadedCode& code) {
-  const std::optional<dl_find_object> found = os::loaded_file(address);
-  if (!found || found->dlfo_link_map == nullptr) return false;
-  const std::uint64_t start = address_of(found->dlfo_map_start);
-  const char* const path = found->dlfo_link_map->l_name;
-  code = {start, address_of(found->dlfo_map_end), found->dlfo_link_map->l_addr,
-          path[0] == '\0' ? 0 : check_of(start), path};
+  const std::optional<os::LoadedFile> found = os::loaded_file(address);
+  if (!found || found->file == nullptr) return false;
+  const std::uint64_t start = address_of(found->start);
+  const char* const path = found->file->l_name;
+  code = {start, address_of(found->end), found->file->l_addr, path[0] == '\0' ? 0 : check_of(start), path};
   return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/units.h"
@@ -126,6 +127,18 @@ bool is_placed_at_random() {
 }
 
 std::size_t page_bytes() { return static_cast<std::size_t>(getauxval(AT_PAGESZ)); }
+
+#if defined(__GLIBC__)
+void call_at_exit(void (*at_exit)(int status, void*)) { static_cast<void>(on_exit(at_exit, nullptr)); }
+#else
+namespace {
+void (*called_at_exit)(int status, void*) = nullptr;
+}
+void call_at_exit(void (*at_exit)(int status, void*)) {
+  called_at_exit = at_exit;
+  static_cast<void>(std::atexit([] { called_at_exit(kUnknownStatus, nullptr); }));
+}
+#endif
 
 std::uint32_t process_id() { return static_cast<std::uint32_t>(syscall6(SYS_getpid)); }
 

@@ -24,6 +24,11 @@ int create_file(const char* path);
 int write_all(int descriptor, const char* data, std::size_t bytes);
 void close_file(int descriptor);
 
+inline constexpr int kUnknownStatus = -1;
+/// Has a function called when the process ends by exit, after those that are registered later.
+/// \param at_exit gets the status; kUnknownStatus where libc does not tell it (musl).
+void call_at_exit(void (*at_exit)(int status, void*));
+
 std::uint32_t process_id();
 
 /// Whether the calling thread runs under a filter of system calls.

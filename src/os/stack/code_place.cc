@@ -19,8 +19,8 @@ namespace {
 
 // \returns what the loader keeps of a file; nullptr: it has none at the address.
 const link_map* file_of(std::uintptr_t address) {
-  const std::optional<dl_find_object> found = loaded_file(address);
-  return found ? found->dlfo_link_map : nullptr;
+  const std::optional<LoadedFile> found = loaded_file(address);
+  return found ? found->file : nullptr;
 }
 
 }  // namespace

@@ -41,13 +41,13 @@ UnwindRule unpack(std::uint64_t packed) {
 }
 
 UnwindRule interpret(std::uintptr_t address) {
-  const std::optional<dl_find_object> found = loaded_file(address);
-  if (found && found->dlfo_eh_frame != nullptr) return rule_in_eh_frame(found->dlfo_eh_frame, address);
+  const std::optional<LoadedFile> found = loaded_file(address);
+  if (found && found->eh_frame != nullptr) return rule_in_eh_frame(found->eh_frame, address);
   // A static program has no list of its functions, and the library is in it.
   const std::uintptr_t here = address_of(reinterpret_cast<const void*>(&rule_in_program));
-  const bool is_static = !tells_loaded_files() ||
-                         (found && here - address_of(found->dlfo_map_start) <
-                                       address_of(found->dlfo_map_end) - address_of(found->dlfo_map_start));
+  const bool is_static =
+      !tells_loaded_files() ||
+      (found && here - address_of(found->start) < address_of(found->end) - address_of(found->start));
   return is_static ? rule_in_program(address) : UnwindRule{};
 }
 

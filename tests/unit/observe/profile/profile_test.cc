@@ -1,6 +1,6 @@
 #include "tarn/profile.h"
 
-#include <gnu/libc-version.h>
+#include <stdlib.h>
 
 #include "observe/profile/code_modules.h"
 #include "observe/profile/samples.h"
@@ -205,7 +205,7 @@ TEST(LoadedModules, HaveTheFilesOfTheProcess) {
   LoadedModule storage[64];
   LoadedModules modules(storage, 64);
   modules.note_all();
-  const LoadedModule* const libc = modules.find(reinterpret_cast<std::uintptr_t>(&gnu_get_libc_version));
+  const LoadedModule* const libc = modules.find(reinterpret_cast<std::uintptr_t>(&a64l));
   ASSERT_NE(libc, nullptr);
   EXPECT_NE(std::string(libc->path).find("libc"), std::string::npos);
   static char of_program;
@@ -219,7 +219,7 @@ TEST(LoadedModules, BeyondTheRoomAreLeftOut) {
   LoadedModule storage[1];
   LoadedModules modules(storage, 1);
   modules.note_all();
-  EXPECT_EQ(modules.find(reinterpret_cast<std::uintptr_t>(&gnu_get_libc_version)), nullptr);
+  EXPECT_EQ(modules.find(reinterpret_cast<std::uintptr_t>(&a64l)), nullptr);
   LoadedModules none(nullptr, 0);
   none.note_all();
   FixedText<64> text;

@@ -1,8 +1,9 @@
 #include "os/stack/code_place.h"
 
-#include <gnu/libc-version.h>
+#include <stdlib.h>
 
 #include "base/text.h"
+#include "os/stack/loaded_file.h"
 #include "support/prelude.h"
 
 namespace tarn::internal::os {
@@ -16,7 +17,8 @@ std::string place_of(std::uintptr_t address) {
 }
 
 TEST(CodePlace, IsAFileAndAnOffset) {
-  const std::string in_libc = place_of(reinterpret_cast<std::uintptr_t>(&gnu_get_libc_version));
+  if (!tells_loaded_files()) GTEST_SKIP() << "the loader of this libc tells of no files";
+  const std::string in_libc = place_of(reinterpret_cast<std::uintptr_t>(&a64l));
   EXPECT_NE(in_libc.find("/libc.so.6+0x"), std::string::npos) << in_libc;
   const std::string own = place_of(reinterpret_cast<std::uintptr_t>(&of_program));
   EXPECT_NE(own.find("unit+0x"), std::string::npos) << own;
