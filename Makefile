@@ -12,8 +12,9 @@ RUN_ARGS ?=
 
 # Each child's output is its own; a parallel make would only mix them. CMake gets its jobs from JOBS.
 .NOTPARALLEL:
-.PHONY: lib run compare test test-library test-sanitizers check bench build configure setup setup-tests \
-        setup-check setup-docs install packages packages-aarch64 deb docs clean help $(sanitizer_dirs)
+.PHONY: lib run compare test test-library test-aarch64 test-sanitizers check bench build configure \
+        setup setup-tests setup-check setup-docs install packages packages-aarch64 deb docs clean help \
+        $(sanitizer_dirs)
 
 # The library alone, which needs a compiler and CMake only; in a folder of its own, since the others have all.
 lib:
@@ -42,11 +43,21 @@ test-library:
 	@cmake --build $(BUILD)-library -j $(JOBS) --target tarn_malloc_shared unit unit_counted_calls
 	@scripts/run_tests.py --jobs $(JOBS) --labels '^unit$$' $(BUILD)-library
 
+# The same, under the usual size classes, and the conformance suite for aarch64, cross-built and run by qemu.
+test-aarch64:
+	@scripts/setup.sh --aarch64
+	@$(call cmake_configure,$(BUILD)-aarch64,-DCMAKE_TOOLCHAIN_FILE=cmake/aarch64.cmake \
+	  -DTARN_BUILD_TOOLS=OFF -DTARN_BUILD_BENCH=OFF -DTARN_BUILD_EXAMPLES=OFF -DTARN_BUILD_TESTS=ON)
+	@cmake --build $(BUILD)-aarch64 -j $(JOBS) --target unit unit_counted_calls conformance_pool
+	@scripts/run_tests.py --jobs $(JOBS) --tests '^(unit[.][^f]|conformance[.]pool$$)' \
+	  $(BUILD)-aarch64
+
 test-sanitizers: setup-tests $(sanitizer_dirs)
 	@scripts/run_tests.py --jobs $(JOBS) $(sanitizer_dirs)
 
 check: setup-check build $(sanitizer_dirs)
 	@TARN_LONG_TESTS=1 scripts/run_tests.py --jobs $(JOBS) $(BUILD) $(sanitizer_dirs)
+	@$(MAKE) test-aarch64
 
 bench: setup configure
 	@cmake --build $(BUILD) -j $(JOBS) --target tarn_tool tarn_malloc_shared tarn_bench
@@ -137,8 +148,8 @@ setup-docs:
 	@scripts/setup.sh --docs
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-lib $(BUILD)-library $(BUILD)-packages $(BUILD)-packages-aarch64 $(BUILD)-sysroot \
-	  $(BUILD)-deb $(sanitizer_dirs)
+	rm -rf $(BUILD) $(BUILD)-lib $(BUILD)-library $(BUILD)-aarch64 $(BUILD)-packages $(BUILD)-packages-aarch64 \
+	  $(BUILD)-sysroot $(BUILD)-deb $(sanitizer_dirs)
 
 help:
 	@echo 'make lib               build libtarn.so alone, to be preloaded: about a minute'
@@ -146,6 +157,7 @@ help:
 	@echo 'make compare           build, then run two real programs on tarn and on every allocator installed'
 	@echo 'make test              build, then all tests but the long ones; ends with "N passed, N failed"'
 	@echo 'make test-library      the library and its unit tests alone, for other systems and compilers'
+	@echo 'make test-aarch64      unit and conformance tests for aarch64, cross-built and run by qemu'
 	@echo 'make test-sanitizers   the tests under Address- and UndefinedBehaviorSanitizer,' \
 	      'then under ThreadSanitizer'
 	@echo 'make check             all of these tests, the long ones (pages in a browser too), and a minute of' \

@@ -1,4 +1,4 @@
-# For aarch64 on another processor: Debian's cross compiler, and qemu to run what it makes.
+# For aarch64 on another processor: Debian's cross compiler, and qemu to run its programs (make test-aarch64).
 # CMAKE_FIND_ROOT_PATH, if set, has packages of that architecture (scripts/sysroot.sh).
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
@@ -6,6 +6,7 @@ set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L /usr/aarch64-linux-gnu)
+set(TARN_GTEST_SOURCE /usr/src/googletest)
 if(CMAKE_FIND_ROOT_PATH)
   set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
   set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)

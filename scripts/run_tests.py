@@ -23,6 +23,7 @@ def parse_command_line():
     parser.add_argument("folders", nargs="+", metavar="BUILD", help="build folder")
     parser.add_argument("--jobs", type=int, default=2, help="tests at a time (default: %(default)s)")
     parser.add_argument("--labels", help="only the tests whose labels match this regular expression")
+    parser.add_argument("--tests", help="only the tests whose names match this regular expression")
     return parser.parse_args()
 
 
@@ -45,6 +46,8 @@ def run_ctest(folder, arguments):
     command += ["--no-tests=error", "--output-junit", str(report)]
     if arguments.labels:
         command += ["-L", arguments.labels]
+    if arguments.tests:
+        command += ["-R", arguments.tests]
     if os.environ.get("TARN_LONG_TESTS") != "1":
         command += ["-LE", "^long$"]
     status = subprocess.run(without_address_randomisation(folder) + command,

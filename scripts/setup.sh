@@ -1,24 +1,27 @@
 #!/bin/sh
 # Installs what building and comparing tarn needs on Debian 12, and does nothing when all of it is there. With
 # --library only what the library alone needs, with --library-tests also what its unit tests need, with
-# --install what installing needs; with --tests also what the tests need (the formatter, a compiler that
-# fuzzes, programs that run on it), with --check also what the long tests need (a browser); with --docs also
-# what the site of the documentation needs, with --packages what installing needs and what makes packages,
-# with --packages-aarch64 what makes the tarball for aarch64.
+# --aarch64 also what builds and runs those for aarch64, with --install what installing needs; with --tests
+# also what the tests need (the formatter, a compiler that fuzzes, programs that run on it), with --check also
+# what the long tests need (a browser, and --aarch64's); with --docs also what the site of the documentation
+# needs, with --packages what installing needs and what makes packages, with --packages-aarch64 what makes the
+# tarball for aarch64.
 # Root and whoever may use sudo without a password get it installed; others get the one line to run.
 # The list holds what the CMake files look for, the allocators to compare with and the programs the tests run.
 set -eu
 
 packages='make g++ cmake ninja-build'
+for_aarch64='g++-aarch64-linux-gnu qemu-user googletest'
 case "${1:-}" in
   --library) ;;
   --library-tests) packages="$packages libgtest-dev python3" ;;
+  --aarch64) packages="$packages $for_aarch64 libgtest-dev python3" ;;
   *) packages="$packages
   libcli11-dev libfmt-dev nlohmann-json3-dev libncurses-dev libelf-dev libdw-dev liblzma-dev
   libbz2-dev zlib1g-dev libzstd-dev libiberty-dev" ;;
 esac
 case "${1:-}" in
-  --library | --library-tests | --install) ;;
+  --library | --library-tests | --aarch64 | --install) ;;
   --packages) packages="$packages git debhelper lintian rpm abigail-tools xz-utils mmdebstrap" ;;
   --packages-aarch64) packages="$packages git mmdebstrap g++-aarch64-linux-gnu qemu-user pkg-config" ;;
   *) packages="$packages
@@ -36,7 +39,9 @@ if [ "${1:-}" = --tests ] || [ "${1:-}" = --check ]; then
     tmux groff-base
   "
 fi
-if [ "${1:-}" = --check ]; then packages="$packages chromium chromium-driver python3-selenium"; fi
+if [ "${1:-}" = --check ]; then
+  packages="$packages $for_aarch64 chromium chromium-driver python3-selenium"
+fi
 if [ "${1:-}" = --docs ]; then packages="$packages doxygen mkdocs mkdocs-material"; fi
 
 if ! command -v dpkg-query >/dev/null; then
