@@ -8,8 +8,6 @@
 // list comes from the general pool, also in the scope of a heap. Consuming more bytes than there are stops
 // the process with one line.
 #pragma once
-#include <sys/uio.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -19,6 +17,8 @@
 #include "tarn/detail/record_seal.h"
 #include "tarn/memory_pool.h"
 #include "tarn/shared_buffer.h"
+
+#include TARN_HEADER_OF_IOVEC
 
 namespace TARN_NAMESPACE {
 

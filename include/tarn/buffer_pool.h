@@ -119,8 +119,8 @@ struct BufferPoolFront {
   TARN_INLINE bool has_size_for(std::size_t bytes) const { return bytes - 1 < largest; }
   /// Whether a record is of one of the pool's classes; false also of one far from the first.
   TARN_INLINE bool has_record_at(RecordPlace place) const {
-    const std::size_t near = number_of(place) / (sizeof(Record) / 8) - first_class;
-    return near < kNearClasses && has_class[near];
+    const std::size_t nth = number_of(place) / (sizeof(Record) / 8) - first_class;
+    return nth < kNearClasses && has_class[nth];
   }
 };
 

@@ -354,7 +354,7 @@ class BasicFixedPool {
   TARN_INLINE void check_user() {
 #if TARN_CHECK_THREADS
     if constexpr (kIsForOneThread)
-      if (front_.user != &detail::thread_cache) detail::block_pool_check_user_slow(front_);
+      if (front_.user != detail::address_of_own_cache()) detail::block_pool_check_user_slow(front_);
 #endif
   }
   /// For calls that make a pool ready, which another thread may use from then on.

@@ -56,7 +56,7 @@ TARN_INLINE void deallocate_to(ThreadCache* cache, void* block, More... more) {
 /// \cost a hit (up to 16 KiB) is inlined: five loads, two stores, two compares; above 1 KiB
 /// a load more.
 [[nodiscard]] TARN_HIT void* allocate(std::size_t size) noexcept {
-  return detail::allocate_from<detail::allocate_slow>(detail::thread_cache, size);
+  return detail::allocate_from<detail::allocate_slow>(TARN_POINTER_OF_THREAD(detail, thread_cache), size);
 }
 
 /// Frees a block of any of the library's pools, from any thread; nullptr is ignored.

@@ -124,7 +124,7 @@ TARN_INLINE std::size_t push_batch(void* const* blocks, std::size_t count) {
 
 bool may_take_batch(const ThreadHeap* heap, std::size_t size) {
   return size <= detail::kMediumLimit && heap != nullptr && scope_pool() == nullptr &&
-         !thread_limits.every_call_is_slow && !this_thread.is_counted && !is_disturbed();
+         !thread_limits.every_call_is_slow && !this_thread().is_counted && !is_disturbed();
 }
 
 }  // namespace

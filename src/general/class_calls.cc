@@ -128,7 +128,7 @@ void* allocate_watched(ThreadHeap* heap, SizeClass size_class, std::size_t size)
 void take_part_in_looks() {
   constexpr unsigned kCallsPerLookAtTheClock = 64;
   observation.begin_guard_turn_if_due();
-  if (++this_thread.slow_calls % kCallsPerLookAtTheClock == 0 || background.has_step()) [[unlikely]]
+  if (++this_thread().slow_calls % kCallsPerLookAtTheClock == 0 || background.has_step()) [[unlikely]]
     background.step();
 }
 

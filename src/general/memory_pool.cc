@@ -111,12 +111,12 @@ TARN_INLINE void* pop_hidden(ThreadHeap& heap, std::size_t size) {
     if (bytes > detail::kSteppedLimit) return nullptr;
     record = detail::record_of_step(bytes);
   }
-  const std::int64_t left = this_thread.bytes_to_sample - static_cast<std::int64_t>(size);
+  const std::int64_t left = this_thread().bytes_to_sample - static_cast<std::int64_t>(size);
   if (left <= 0) [[unlikely]]
     return nullptr;
   void* const block = detail::pop(heap.cache, record);
   if (block != nullptr) [[likely]]
-    this_thread.bytes_to_sample = left;
+    this_thread().bytes_to_sample = left;
   return block;
 }
 
@@ -127,20 +127,20 @@ TARN_INLINE bool push_hidden(const ThreadHeap& heap, void* block) {
 
 void* allocate_hidden(std::size_t size) {
   ThreadHeap* const heap = this_heap();
-  if (heap != nullptr && this_thread.scope == nullptr && this_thread.is_watched())
+  if (heap != nullptr && this_thread().scope == nullptr && this_thread().is_watched())
     if (void* const block = pop_hidden(*heap, size)) return block;
   return allocate_missed(size);
 }
 
 void deallocate_hidden(void* block) {
   const ThreadHeap* const heap = this_heap();
-  if (heap == nullptr || !this_thread.is_watched() || !push_hidden(*heap, block)) deallocate_missed(block);
+  if (heap == nullptr || !this_thread().is_watched() || !push_hidden(*heap, block)) deallocate_missed(block);
 }
 
 // What a scope serves is its pool's.
 void* note_allocated(RecordedCall& call, trace::Operation operation, void* block, std::size_t size,
                      std::size_t alignment = 1) {
-  if (block == nullptr || this_thread.scope != nullptr) return block;
+  if (block == nullptr || this_thread().scope != nullptr) return block;
   call.note_allocated(operation, block, size, static_cast<unsigned>(__builtin_ctzll(alignment)));
   count_in_scopes(call, 0, block);
   return block;
@@ -176,26 +176,26 @@ namespace detail {
 
 void* allocate_slow(std::size_t size) noexcept {
   const std::uint32_t now = watch_switches.generation.load(std::memory_order_acquire);
-  if (this_thread.has_hidden_hits_at(now)) {
+  if (this_thread().has_hidden_hits_at(now)) {
     if (void* const block = pop_hidden(*this_heap(), size)) [[likely]]
       return block;
-  } else if (this_thread.is_disturbed_at(now)) [[unlikely]] {
+  } else if (this_thread().is_disturbed_at(now)) [[unlikely]] {
     return allocate_disturbed(size);
   }
-  return this_thread.is_counted ? allocate_recorded(size) : allocate_missed(size);
+  return this_thread().is_counted ? allocate_recorded(size) : allocate_missed(size);
 }
 
 // The record of nullptr is always full.
 void deallocate_slow(void* block) noexcept {
   const std::uint32_t now = watch_switches.generation.load(std::memory_order_acquire);
-  if (this_thread.has_hidden_hits_at(now)) {
+  if (this_thread().has_hidden_hits_at(now)) {
     if (push_hidden(*this_heap(), block)) [[likely]]
       return;
-  } else if (this_thread.is_disturbed_at(now) && block != nullptr) [[unlikely]] {
+  } else if (this_thread().is_disturbed_at(now) && block != nullptr) [[unlikely]] {
     return deallocate_disturbed(block);
   }
   if (block == nullptr) return;
-  this_thread.is_counted ? deallocate_recorded(block) : deallocate_missed(block);
+  this_thread().is_counted ? deallocate_recorded(block) : deallocate_missed(block);
 }
 
 }  // namespace detail
@@ -254,7 +254,7 @@ namespace {
 void* allocate_zeroed_bytes(std::size_t bytes) {
   bool is_zeroed = false;
   // Calls that a test counts pass the door of all.
-  void* const block = bytes <= detail::kMediumLimit || scope_pool() != nullptr || this_thread.is_counted ||
+  void* const block = bytes <= detail::kMediumLimit || scope_pool() != nullptr || this_thread().is_counted ||
                               takes_blocks_from_malloc()
                           ? allocate(bytes)
                           : allocate_large_zeroed(bytes, &is_zeroed);

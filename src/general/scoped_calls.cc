@@ -22,7 +22,7 @@ void count_in_scopes(const RecordedCall& call, std::size_t bytes, const void* gi
 namespace {
 
 void note_scopes(const ThreadHeap& heap) {
-  this_thread.is_counted = heap.scoped_calls != nullptr;
+  this_thread().is_counted = heap.scoped_calls != nullptr;
   show_records_of_this_thread();
 }
 

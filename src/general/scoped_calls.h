@@ -1,7 +1,7 @@
 // The calls of a thread that a test counts in a scope (tarn/testing.h). Hits count nothing: for that time the
 // thread's own calls take the slow door, as they do in a HeapScope; other threads notice nothing.
 //
-// Invariant: this_thread.is_counted exactly while the thread's heap has a scope.
+// Invariant: this_thread().is_counted exactly while the thread's heap has a scope.
 // Threads: the calling one.
 #pragma once
 #include <cstddef>

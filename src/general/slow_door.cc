@@ -1,13 +1,10 @@
 #include "general/slow_door.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include "central/owners.h"
 #include "central/slabs/put_right.h"
 #include "central/slabs/slab.h"
 #include "general/pools/pool_registry.h"
-#include "os/syscall.h"
+#include "os/process/interruption.h"
 #include "page/give_back/background.h"
 #include "page/spans/page_map.h"
 #include "thread/magazine.h"
@@ -15,12 +12,6 @@
 
 namespace tarn::internal {
 namespace {
-
-bool is_on_signal_stack() {
-  stack_t stack{};
-  os::syscall6(SYS_sigaltstack, 0, os::to_long(&stack));
-  return (stack.ss_flags & SS_ONSTACK) != 0;
-}
 
 void let_go_all_locks() {
   os::set_fork_owner(true);
@@ -58,21 +49,16 @@ void put_all_right() {
 
 }  // namespace
 
-constinit thread_local std::uintptr_t SlowDoor::noted = 0;
+TARN_DEFINE_THREAD_VARIABLE(std::uintptr_t, noted_slow_door) = 0;
 
-std::uintptr_t SlowDoor::defer_cancellation() {
-  int type = 0;
-  pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
-  return type == PTHREAD_CANCEL_ASYNCHRONOUS ? kAsynchronous : 0;
-}
+std::uintptr_t SlowDoor::defer_cancellation() { return os::defer_cancellation() ? kAsynchronous : 0; }
 
-// A cancellation that came meanwhile happens here.
-void SlowDoor::allow_cancellation() { pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr); }
+void SlowDoor::allow_cancellation() { os::allow_cancellation(); }
 
 std::uintptr_t SlowDoor::end_left_call() {
-  const std::uintptr_t left = noted;
-  if (is_on_signal_stack() || os::is_fork_owner()) return left;
-  noted = 0;
+  const std::uintptr_t left = noted();
+  if (os::is_on_signal_stack() || os::is_fork_owner()) return left;
+  noted() = 0;
   if (os::is_only_thread()) put_all_right();
   if ((left & kAsynchronous) != 0) allow_cancellation();
   return 0;

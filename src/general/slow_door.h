@@ -18,16 +18,19 @@
 
 namespace tarn::internal {
 
+/// The address of the innermost door; 0: the thread is in no slow call.
+TARN_THREAD_VARIABLE(, std::uintptr_t, noted_slow_door);
+
 class SlowDoor {
  public:
-  SlowDoor() : outer_(noted) {
+  SlowDoor() : outer_(noted()) {
     if (outer_ != 0 && outer_ <= address_of(this)) [[unlikely]]
       outer_ = end_left_call();
-    noted = address_of(this) | (os::is_only_thread() ? 0 : defer_cancellation());
+    noted() = address_of(this) | (os::is_only_thread() ? 0 : defer_cancellation());
   }
   ~SlowDoor() {
-    const std::uintptr_t own = noted;
-    noted = outer_;
+    const std::uintptr_t own = noted();
+    noted() = outer_;
     if ((own & kAsynchronous) != 0) [[unlikely]]
       allow_cancellation();
   }
@@ -43,8 +46,7 @@ class SlowDoor {
   /// \returns what is noted from now on: 0, or the same where the call has not been left.
   [[gnu::cold]] static std::uintptr_t end_left_call();
 
-  /// The address of the innermost door; 0: the thread is in no slow call.
-  [[gnu::tls_model("initial-exec")]] static constinit thread_local std::uintptr_t noted;
+  static std::uintptr_t& noted() { return TARN_OF_THREAD(noted_slow_door); }
 
   std::uintptr_t outer_;
 };

@@ -8,6 +8,31 @@
 #pragma once
 #include <cstddef>
 
+#if defined(_WIN32)
+// The checkers that the library knows are those of Linux.
+namespace tarn::internal::os {
+
+enum class CheckedBlocks : unsigned char { kNone, kGeneral, kAll };
+inline void poison(const void*, std::size_t) {}
+inline void unpoison(const void*, std::size_t) {}
+inline bool has_sanitizer() { return false; }
+inline void begin_sanitizers() {}
+inline bool is_on_valgrind() { return false; }
+inline bool has_checker() { return false; }
+inline CheckedBlocks checked_blocks() { return CheckedBlocks::kNone; }
+inline bool valgrind_serves_malloc() { return false; }
+inline bool has_leak_sanitizer() { return false; }
+inline void note_roots_of_leaks(const void*, std::size_t) {}
+inline void note_ordered_by_atomics(const void*, std::size_t) {}
+inline void note_ordered_no_more(const void*, std::size_t) {}
+inline void begin_checked_pool(const void*) {}
+inline void end_checked_pool(const void*) {}
+inline void note_pool_allocation(const void*, const void*, std::size_t) {}
+inline void note_pool_resize(const void*, const void*, std::size_t) {}
+inline void note_pool_free(const void*, const void*) {}
+
+}  // namespace tarn::internal::os
+#else
 extern "C" {
 [[gnu::weak]] void __asan_poison_memory_region(const volatile void* start, std::size_t bytes);
 [[gnu::weak]] void __asan_unpoison_memory_region(const volatile void* start, std::size_t bytes);
@@ -72,3 +97,4 @@ void note_pool_resize(const void* pool, const void* block, std::size_t bytes);
 void note_pool_free(const void* pool, const void* block);
 
 }  // namespace tarn::internal::os
+#endif

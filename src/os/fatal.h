@@ -42,8 +42,12 @@ void tell_who(std::size_t block_bytes);
 /// with its end.
 void tell_last_line(const Text& line);
 
+/// Ends the process as a program's abort() does, or by its handler where at_misuse says so. Uses no libc: it
+/// may be in the midst of something too.
+[[noreturn]] void stop_process();
+
 /// Writes one line to standard error.
-void write_line(const char* text, unsigned long length);
+void write_line(const char* text, std::size_t length);
 void write_line(const Text& line);
 
 }  // namespace os

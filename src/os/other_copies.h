@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/text.h"
+#include "tarn/detail/api.h"
 
 namespace tarn::internal::os {
 
@@ -16,7 +17,7 @@ struct LibraryCopy {
 };
 
 /// This copy's: the tier that knows the addresses defines it.
-extern "C" [[gnu::visibility("hidden")]] const LibraryCopy tarn_library_copy;
+extern "C" TARN_LOCAL const LibraryCopy tarn_library_copy;
 
 /// Whether code is of a file that has another copy.
 bool is_code_beside_other_copy(const void* code);

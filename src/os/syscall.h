@@ -3,17 +3,11 @@
 #pragma once
 #include <sys/syscall.h>
 
-#include <atomic>
 #include <cstddef>
 
-namespace tarn::internal::os {
+#include "os/process/common_calls.h"
 
-inline constinit std::atomic<bool> are_calls_common_only{false};
-/// The program will have its own filter for system calls: from now on only calls are made that every malloc
-/// needs (mmap, munmap, mprotect), because some filters end the process for any other call. Memory still goes
-/// back; hints are not given.
-inline void make_common_calls_only() { are_calls_common_only.store(true, std::memory_order_relaxed); }
-inline bool makes_common_calls_only() { return are_calls_common_only.load(std::memory_order_relaxed); }
+namespace tarn::internal::os {
 
 #if defined(__x86_64__)
 inline long syscall6(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {

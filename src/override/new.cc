@@ -126,22 +126,23 @@ template <typename... Alignment>
 }
 
 TARN_INLINE void delete_derived(void* block) {
-  deallocate_to<delete_slow<>>(load_cache(derived_cache), block);
+  deallocate_to<delete_slow<>>(load_cache(TARN_OF_THREAD(derived_cache)), block);
 }
 TARN_INLINE void delete_derived(void* block, std::align_val_t alignment) {
-  deallocate_to<delete_slow<std::align_val_t>>(load_cache(derived_cache), block, alignment);
+  deallocate_to<delete_slow<std::align_val_t>>(load_cache(TARN_OF_THREAD(derived_cache)), block, alignment);
 }
 TARN_INLINE void delete_derived_array(void* block) {
-  deallocate_to<delete_array_slow<>>(load_cache(derived_cache), block);
+  deallocate_to<delete_array_slow<>>(load_cache(TARN_OF_THREAD(derived_cache)), block);
 }
 TARN_INLINE void delete_derived_array(void* block, std::align_val_t alignment) {
-  deallocate_to<delete_array_slow<std::align_val_t>>(load_cache(derived_cache), block, alignment);
+  deallocate_to<delete_array_slow<std::align_val_t>>(load_cache(TARN_OF_THREAD(derived_cache)), block,
+                                                     alignment);
 }
 
 }  // namespace
 
 TARN_OPERATOR void* operator new[](std::size_t size) {
-  return allocate_from<new_array_slow>(derived_cache, size);
+  return allocate_from<new_array_slow>(TARN_OF_THREAD(derived_cache), size);
 }
 TARN_OPERATOR void* operator new[](std::size_t size, std::align_val_t alignment) {
   return ::operator new(size, alignment);

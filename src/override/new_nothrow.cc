@@ -50,10 +50,10 @@ void* allocate_or_call(Function* found, const char* name, std::size_t size, Alig
 }  // namespace
 
 TARN_OPERATOR void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return allocate_from<new_slow>(derived_cache, size);
+  return allocate_from<new_slow>(TARN_OF_THREAD(derived_cache), size);
 }
 TARN_OPERATOR void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
-  return allocate_from<new_array_slow>(derived_cache, size);
+  return allocate_from<new_array_slow>(TARN_OF_THREAD(derived_cache), size);
 }
 TARN_OPERATOR void* operator new(std::size_t size, std::align_val_t alignment,
                                  const std::nothrow_t&) noexcept {

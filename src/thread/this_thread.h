@@ -8,7 +8,7 @@ namespace tarn::internal {
 /// The thread's records as the derived forms of operator new and delete see them (override/new.cc): the empty
 /// cache until show_records_to_derived_forms() is called, and again after each change of
 /// detail::thread_cache. Never null.
-[[gnu::tls_model("initial-exec")]] extern constinit thread_local detail::ThreadCache* derived_cache;
+TARN_THREAD_VARIABLE(, detail::ThreadCache*, derived_cache);
 
 struct ThisThread {
   ThreadHeap* heap;
@@ -39,16 +39,17 @@ struct ThisThread {
     watched = watches;
   }
 };
-[[gnu::tls_model("initial-exec")]] extern constinit thread_local ThisThread this_thread;
+TARN_THREAD_VARIABLE(, ThisThread, record_of_this_thread);
+TARN_INLINE ThisThread& this_thread() { return TARN_OF_THREAD(record_of_this_thread); }
 
 /// Whether the calling thread must notice a switch, or is watched. \cost two loads.
 TARN_INLINE bool is_disturbed() {
-  return this_thread.is_disturbed_at(watch_switches.generation.load(std::memory_order_acquire));
+  return this_thread().is_disturbed_at(watch_switches.generation.load(std::memory_order_acquire));
 }
 
 /// Whether the calling thread's hits are what its hidden records have.
 TARN_INLINE bool hits_are_hidden() {
-  return this_thread.has_hidden_hits_at(watch_switches.generation.load(std::memory_order_acquire));
+  return this_thread().has_hidden_hits_at(watch_switches.generation.load(std::memory_order_acquire));
 }
 
 /// Whether others hide the records until the thread's next slow call.
@@ -58,13 +59,13 @@ inline bool is_visited(const ThreadHeap& heap) {
 
 // As show_records_of_this_thread: a switch or a visit may have come since the pointer was read.
 inline void show_records_to_derived_forms() {
-  __atomic_store_n(&derived_cache, detail::own_cache(), __ATOMIC_SEQ_CST);
-  if (is_disturbed() || (this_thread.heap != nullptr && is_visited(*this_thread.heap)))
-    __atomic_store_n(&derived_cache, &detail::empty_cache.cache, __ATOMIC_RELAXED);
+  __atomic_store_n(&TARN_OF_THREAD(derived_cache), detail::own_cache(), __ATOMIC_SEQ_CST);
+  if (is_disturbed() || (this_thread().heap != nullptr && is_visited(*this_thread().heap)))
+    __atomic_store_n(&TARN_OF_THREAD(derived_cache), &detail::empty_cache.cache, __ATOMIC_RELAXED);
 }
 
 /// \returns this thread's heap; nullptr before its first slow call and after its end.
-inline ThreadHeap* this_heap() { return this_thread.heap; }
+inline ThreadHeap* this_heap() { return this_thread().heap; }
 
 /// Gives the thread a heap if it has none. \returns nullptr when memory is refused or the thread has ended.
 ThreadHeap* attach_this_thread();

@@ -98,7 +98,7 @@ TEST(CollectMagazines, TakesWhatAThreadThatWaitsHasAndTheThreadGoesOn) {
     together.arrive_and_wait();
     for (void*& block : blocks) block = tarn::allocate(100);
     EXPECT_EQ(heap->visit, Visit::kNone);
-    EXPECT_NE(detail::thread_cache, &detail::empty_cache.cache) << "its calls are hits again";
+    EXPECT_NE(detail::own_cache(), &detail::empty_cache.cache) << "its calls are hits again";
     for (void* block : blocks) tarn::deallocate(block);
   });
   tarn::deallocate(tarn::allocate(100));

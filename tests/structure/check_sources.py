@@ -22,6 +22,8 @@ TIERS = ["base", "os", "page", "central", "thread", "general", "pool", "observe"
 # Public headers belong to tiers too; those that are not named here are the pools'.
 PUBLIC = {"version": "base", "detail/api": "base", "detail/atomic": "base", "detail/c_api": "base",
           "detail/bins": "base", "detail/construct": "base", "detail/error": "base",
+          "detail/system": "base", "detail/on_linux": "base", "detail/on_windows": "base",
+          "detail/iovec": "base",
           "detail/pool_name": "base", "detail/record_seal": "general",
           "detail/mutex": "os", "detail/owner_lock": "os", "detail/page_index": "page",
           "detail/live_bytes": "page",

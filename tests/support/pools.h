@@ -13,6 +13,7 @@
 
 namespace tarn::test {
 
+#if defined(TARN_TEST_MALLOC)
 /// malloc and its kin: the system's as the control, or ours when it is preloaded.
 struct Malloc {
   static void* allocate(std::size_t size) { return std::malloc(size); }
@@ -31,7 +32,6 @@ struct Malloc {
   static std::size_t usable_size(void* block) { return malloc_usable_size(block); }
 };
 
-#if defined(TARN_TEST_MALLOC)
 using PoolUnderTest = Malloc;
 #else
 using PoolUnderTest = MemoryPool;

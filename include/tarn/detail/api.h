@@ -23,7 +23,6 @@
 #define TARN_NAMESPACE_OF(number, hardened) TARN_NAMESPACE_OF_(number, hardened)
 #define TARN_NAMESPACE TARN_NAMESPACE_OF(TARN_ABI, TARN_HARDENED)
 
-#define TARN_API [[gnu::visibility(TARN_API_VISIBILITY)]]
 #define TARN_INLINE [[gnu::always_inline]] inline
 
 // Of a hit that is no template: inlined where it is called; its address is that of the library's function.

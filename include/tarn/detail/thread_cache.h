@@ -59,9 +59,8 @@ inline constexpr std::size_t kMostCacheBytes = kMostClasses * sizeof(Record);
 /// Threads have numbers from 1 to this one; later ones have none.
 inline constexpr std::uint32_t kNumberedThreads = 254;
 
-/// Never null. \why initial-exec: any other model costs a call; eight bytes fit into the room that libc keeps
-/// for libraries loaded late.
-[[gnu::tls_model("initial-exec")]] TARN_API extern constinit thread_local ThreadCache* thread_cache;
+/// Never null. Eight bytes fit into the room that libc keeps for libraries loaded late.
+TARN_THREAD_VARIABLE(TARN_API, ThreadCache*, thread_cache);
 
 /// Reads a thread's pointer to its cache, which another thread may let lead to the empty cache at any time
 /// (thread/observation/observation.h). \why a plain read: a compiler joins it with the instruction that
@@ -82,11 +81,13 @@ TARN_INLINE ThreadCache* load_cache(ThreadCache* const& pointer) {
 /// variable for null in some loops.
 TARN_INLINE ThreadCache* own_cache() {
 #ifdef TARN_READS_CACHE_ATOMICALLY
-  return __atomic_load_n(&thread_cache, __ATOMIC_RELAXED);
+  return __atomic_load_n(&TARN_OF_THREAD(thread_cache), __ATOMIC_RELAXED);
 #else
-  return thread_cache;
+  return TARN_POINTER_OF_THREAD(detail, thread_cache);
 #endif
 }
+/// Of no other thread that runs.
+TARN_INLINE ThreadCache** address_of_own_cache() { return &TARN_OF_THREAD(thread_cache); }
 
 TARN_API void* allocate_slow(std::size_t size) noexcept;
 TARN_API void deallocate_slow(void* block) noexcept;

@@ -7,12 +7,12 @@
 #include "os/fatal.h"
 #include "os/memory/memory.h"
 #include "os/memory/own_memory.h"
+#include "os/process/common_calls.h"
 #include "os/process/process.h"
 #include "os/process/process_status.h"
 #include "os/stack/code_place.h"
 #include "os/stack/stack_memo.h"
 #include "os/stack/unwind.h"
-#include "os/syscall.h"
 #include "page/give_back/page_cache.h"
 
 namespace tarn::internal {

@@ -4,12 +4,12 @@
 
 #include "base/options/option_parser.h"
 #include "base/text.h"
+#include "os/code/linking.h"
 #include "os/fatal.h"
 #include "os/process/process.h"
 #include "tarn/options.h"
 
-// Defined by the program, if it likes.
-#pragma weak tarn_conf
+TARN_MAY_BE_DEFINED(tarn_conf);
 
 namespace tarn::internal {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "general/options/apply_options.h"
 #include "general/options/configuration.h"
+#include "os/code/linking.h"
 #include "os/locks/lock_rank.h"
 
 namespace tarn::internal {
@@ -41,11 +42,9 @@ OptionSetting change(const OptionInfo& option, Set set) {
 }  // namespace
 
 void set_up_once() {
-  // Nobody calls the descriptor of what readers see, so an archive would leave it out. This names it and adds
-  // no byte to a program. clang's assembler forgets the name of a symbol that it does not know.
-  asm volatile(".globl tarn_observe_descriptor\n.reloc ., BFD_RELOC_NONE, tarn_observe_descriptor");
-  // Nor does anybody call what looks for leaks at the end.
-  asm volatile(".globl tarn_leaks_at_exit\n.reloc ., BFD_RELOC_NONE, tarn_leaks_at_exit");
+  // Nobody calls the descriptor of what readers see, nor what looks for leaks at the end.
+  TARN_KEEP_LINKED(tarn_observe_descriptor);
+  TARN_KEEP_LINKED(tarn_leaks_at_exit);
   if (is_done.load(std::memory_order_acquire)) return;
   {
     os::LockGuard guard(mutex);

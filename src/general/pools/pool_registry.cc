@@ -1,7 +1,5 @@
 #include "general/pools/pool_registry.h"
 
-#include <pthread.h>
-
 #include <atomic>
 #include <cstring>
 
@@ -16,6 +14,7 @@
 #include "general/pools/live_picture.h"
 #include "general/pools/system_blocks.h"
 #include "os/fatal.h"
+#include "os/locks/at_fork.h"
 #include "os/locks/held_locks.h"
 #include "page/spans/page_map.h"
 #include "tarn/detail/error.h"
@@ -30,7 +29,7 @@ namespace {
 [[gnu::constructor]] void install_fork_handlers() {
   os::fork_set.set_walk(os::LockRank::kPool,
                         [](os::ForkSet::Visit visit) { pool_registry.visit_mutexes_for_fork(visit); });
-  pthread_atfork(nullptr, nullptr, [] { pool_registry.forget_vanished_stacks(); });
+  os::at_fork(nullptr, nullptr, [] { pool_registry.forget_vanished_stacks(); });
 }
 
 // \returns nullptr of a pool that owns no slabs.
@@ -94,7 +93,7 @@ void PoolRegistry::note_off_stack(PoolHeader& pool) {
 
 void PoolRegistry::begin_walk(PoolWalk& walk) {
   os::LockGuard guard(mutex_);
-  walk = {pools_.first(), pools_added_, &detail::thread_cache, first_walk_, 0, 0};
+  walk = {pools_.first(), pools_added_, detail::address_of_own_cache(), first_walk_, 0, 0};
   first_walk_ = &walk;
 }
 
@@ -194,7 +193,7 @@ void PoolRegistry::validate() {
 void PoolRegistry::forget_vanished_stacks() {
   os::LockGuard guard(mutex_);
   for (PoolWalk** link = &first_walk_; *link != nullptr;) {
-    if ((*link)->stack_owner == &detail::thread_cache) {
+    if ((*link)->stack_owner == detail::address_of_own_cache()) {
       link = &(*link)->next_walk;
     } else {
       *link = (*link)->next_walk;
@@ -202,7 +201,7 @@ void PoolRegistry::forget_vanished_stacks() {
   }
   for (PoolHeader* pool = pools_.first(); pool != nullptr;) {
     PoolHeader* const next = pool->next;
-    if (pool->stack_owner != nullptr && pool->stack_owner != &detail::thread_cache) {
+    if (pool->stack_owner != nullptr && pool->stack_owner != detail::address_of_own_cache()) {
       // The pool's record is on the stack too.
       if (SlabOwner* const owner = owner_of(*pool)) forget_cached_blocks(*owner);
       remove_locked(*pool);

@@ -1,8 +1,5 @@
 #include "general/pools/system_blocks.h"
 
-#include <malloc.h>
-
-#include <cstdlib>
 #include <new>
 
 #include "base/bits.h"
@@ -14,6 +11,7 @@
 #include "os/checker.h"
 #include "os/fatal.h"
 #include "os/memory/memory.h"
+#include "os/memory/system_malloc.h"
 #include "page/memory/metadata.h"
 #include "thread/this_thread.h"
 #include "thread/thread_heap.h"
@@ -36,10 +34,9 @@ std::size_t table_bytes(std::size_t buckets) {
 void* allocate_outside_of_scope(std::size_t bytes, std::size_t alignment) {
   void* const scope = this_thread_scope();
   if (scope != nullptr) set_this_thread_scope(nullptr);
-  void* block = nullptr;
-  const int error = posix_memalign(&block, alignment < sizeof(void*) ? sizeof(void*) : alignment, bytes);
+  void* const block = os::allocate_by_malloc(bytes, alignment < sizeof(void*) ? sizeof(void*) : alignment);
   if (scope != nullptr) set_this_thread_scope(scope);
-  return error == 0 ? block : nullptr;
+  return block;
 }
 
 }  // namespace
@@ -101,7 +98,7 @@ void* SystemBlocks::allocate(PoolHeader& pool, std::size_t bytes, std::size_t al
       return block;
     }
   }
-  std::free(block);
+  os::free_by_malloc(block);
   metadata.free(memory, sizeof(SystemBlock));
   return nullptr;
 }
@@ -125,7 +122,7 @@ bool SystemBlocks::deallocate(const PoolHeader& pool, void* block, std::size_t* 
     wipe(block, *bytes);
   }
   metadata.free(record, sizeof(SystemBlock));
-  std::free(block);
+  os::free_by_malloc(block);
   return true;
 }
 
@@ -197,17 +194,16 @@ bool serves_for_ours() { return block_source.load(std::memory_order_relaxed) == 
 constexpr PoolOperations kOperationsForOurs{
     .kind = "general pool",
     .record = PoolRecord::kNone,
-    .deallocate = [](PoolHeader&, void* block) { std::free(block); },
+    .deallocate = [](PoolHeader&, void* block) { os::free_by_malloc(block); },
     .usable_size = [](PoolHeader&,
-                      const void* block) { return malloc_usable_size(const_cast<void*>(block)); },
+                      const void* block) { return os::usable_by_malloc(const_cast<void*>(block)); },
     .reallocate = [](PoolHeader&, void* block,
-                     std::size_t size) { return std::realloc(block, size == 0 ? 1 : size); }};
+                     std::size_t size) { return os::reallocate_by_malloc(block, size == 0 ? 1 : size); }};
 constinit PoolHeader pool_of_malloc{.operations = &kOperationsForOurs};
 
 void* take(std::size_t size, std::size_t alignment) {
   if (!serves_for_ours()) return system_blocks.allocate(general_pool, size, alignment);
-  void* block = nullptr;
-  return posix_memalign(&block, alignment, size) == 0 ? block : nullptr;
+  return os::allocate_by_malloc(size, alignment);
 }
 
 }  // namespace

@@ -6,8 +6,6 @@
 // (os/stack/loaded_file.h).
 #include "tarn/steady_state.h"
 
-#include <dlfcn.h>
-
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -43,11 +41,6 @@ void write_frame(const void* frame, const char* name) {
   internal::os::write_line(line);
 }
 
-const char* exported_name(const void* frame) {
-  Dl_info found{};
-  return dladdr(frame, &found) != 0 ? found.dli_sname : nullptr;
-}
-
 void report(const char* what) {
   internal::FixedText<256> line;
   line.add("tarn: growth in '").add(guard_name).add("': ").add(what).add("; the stack:\n");
@@ -63,7 +56,7 @@ void report_names() {
   internal::FixedText<256> line;
   line.add("tarn: growth in '").add(guard_name).add("': the stack with names:\n");
   internal::os::write_line(line);
-  for (int i = 0; i < found; ++i) write_frame(frames[i], exported_name(frames[i]));
+  for (int i = 0; i < found; ++i) write_frame(frames[i], internal::os::exported_name(frames[i]));
 }
 
 void on_growth(const char* what) {

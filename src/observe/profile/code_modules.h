@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "base/text.h"
+#include "os/code/loaded_code.h"
 
 namespace tarn::internal {
 
@@ -55,7 +56,7 @@ class CodeModules {
   friend class ObservedLayout;
 
   CodeModule* newest(std::uint64_t address) const;
-  const CodeModule* add(const struct LoadedCode& code, std::uint32_t stack);
+  const CodeModule* add(const os::LoadedCode& code, std::uint32_t stack);
   const char* keep_path(const char* path);
 
   std::atomic<std::uint32_t> count_{0};

@@ -13,7 +13,9 @@ namespace {
 
 using detail::kLockRankCount;
 
-[[gnu::tls_model("initial-exec")]] constinit thread_local std::uint8_t held_count[kLockRankCount] = {};
+using HeldCounts = std::uint8_t[kLockRankCount];
+TARN_DEFINE_THREAD_VARIABLE(HeldCounts, held_counts) = {};
+HeldCounts& held_count() { return TARN_OF_THREAD(held_counts); }
 
 constexpr std::size_t index_of(LockRank rank) { return static_cast<std::size_t>(rank); }
 
@@ -50,7 +52,7 @@ constexpr bool may_be_held_while_giving_back(LockRank rank) {
 void check_no_lock_is_held(const char* before_what) {
   if (!is_checked_here()) return;
   for (std::size_t rank = 0; rank < kLockRankCount; ++rank) {
-    if (held_count[rank] == 0 || may_be_held_while_giving_back(static_cast<LockRank>(rank))) continue;
+    if (held_count()[rank] == 0 || may_be_held_while_giving_back(static_cast<LockRank>(rank))) continue;
     FixedText<128> line;
     add_name(line, static_cast<LockRank>(rank)).add(" is held ").add(before_what).add('\0');
     fatal(line.data());
@@ -67,7 +69,7 @@ using namespace internal::os;
 void note_lock_wanted(LockRank rank) {
   if (!is_checked_here()) return;
   for (std::size_t held = kLockRankCount; held-- > index_of(rank);) {
-    if (held_count[held] == 0) continue;
+    if (held_count()[held] == 0) continue;
     FixedText<128> line;
     add_name(line.add("lock "), rank).add(" is wanted while ");
     add_name(line, static_cast<LockRank>(held)).add(" is held").add('\0');
@@ -76,12 +78,12 @@ void note_lock_wanted(LockRank rank) {
 }
 
 void note_lock_taken(LockRank rank) {
-  if (is_checked_here()) ++held_count[index_of(rank)];
+  if (is_checked_here()) ++held_count()[index_of(rank)];
 }
 
 // The lock may be one that another thread took, or that a program took without recording it.
 void note_lock_let_go(LockRank rank) {
-  if (is_checked_here() && held_count[index_of(rank)] != 0) --held_count[index_of(rank)];
+  if (is_checked_here() && held_count()[index_of(rank)] != 0) --held_count()[index_of(rank)];
 }
 
 }  // namespace TARN_NAMESPACE::detail

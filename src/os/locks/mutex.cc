@@ -1,32 +1,11 @@
 #include "os/locks/mutex.h"
 
-#include <linux/futex.h>
-#include <time.h>
-
-#include <climits>
-
-#include "os/syscall.h"
-
-namespace tarn::internal::os {
-namespace {
-
-// Who sleeps behind a word, and who is woken. A fork waits apart, so that it is the one that is woken.
-constexpr std::uint32_t kThreads = 1, kTheFork = 2;
-
-long futex(const void* word, int operation, std::uint32_t value, const timespec* timeout,
-           std::uint32_t who = kThreads) {
-  return syscall6(SYS_futex, to_long(word), operation | FUTEX_PRIVATE_FLAG, value, to_long(timeout), 0, who);
-}
-
-}  // namespace
-}  // namespace tarn::internal::os
-
 namespace TARN_NAMESPACE::detail {
 namespace {
 
-using internal::os::futex;
-using internal::os::kTheFork;
-using internal::os::kThreads;
+using internal::os::sleep_on;
+using internal::os::Sleeper;
+using internal::os::wake_one;
 
 constexpr int kLongestSpin = 32;  // in total about as long as one span needs the page cache's lock
 
@@ -64,7 +43,7 @@ void Mutex::take(std::uint32_t held) {
     if (seen != awaited &&
         !state_.compare_exchange_weak(seen, awaited, std::memory_order_relaxed, std::memory_order_relaxed))
       continue;
-    futex(&state_, FUTEX_WAIT_BITSET, awaited, nullptr, kThreads);
+    sleep_on(&state_, awaited, Sleeper::kThread);
     held |= kHasWaiters;
   }
 }
@@ -81,9 +60,9 @@ void Mutex::let_go() {
   do next = (seen & kForkWaits) != 0 ? (seen & ~kForkWaits) | kForFork : kFree;
   while (!state_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));
   if (next != kFree)
-    futex(&state_, FUTEX_WAKE_BITSET, 1, nullptr, kTheFork);
+    wake_one(&state_, Sleeper::kTheFork);
   else if ((seen & kHasWaiters) != 0)
-    futex(&state_, FUTEX_WAKE_BITSET, 1, nullptr, kThreads);
+    wake_one(&state_, Sleeper::kThread);
 }
 
 // Takes the mutex for the fork if it is free; else its holder will hand it over. One thread forks at a time.
@@ -99,7 +78,7 @@ void Mutex::wait_for_fork() {
   for (;;) {
     const std::uint32_t seen = state_.load(std::memory_order_acquire);
     if ((seen & kForFork) != 0) return;
-    futex(&state_, FUTEX_WAIT_BITSET, seen, nullptr, kTheFork);
+    sleep_on(&state_, seen, Sleeper::kTheFork);
   }
 }
 
@@ -119,13 +98,5 @@ bool is_fork_owner() {
 void set_fork_owner(bool is_owner) {
   fork_owner.store(is_owner ? this_thread() : nullptr, std::memory_order_relaxed);
 }
-
-void wait_on_address(const void* word, std::uint32_t value, std::uint64_t timeout_ms) {
-  const timespec timeout{static_cast<time_t>(timeout_ms / 1000),
-                         static_cast<long>(timeout_ms % 1000 * 1000000)};
-  futex(word, FUTEX_WAIT, value, &timeout);
-}
-
-void wake_all_at(const void* word) { futex(word, FUTEX_WAKE, INT_MAX, nullptr); }
 
 }  // namespace tarn::internal::os

@@ -1,8 +1,6 @@
 // The library's mutex (tarn/detail/mutex.h, which programs inline; ranks in lock_rank.h), and waiting on a
 // word.
 #pragma once
-#include <pthread.h>
-
 #include <atomic>
 #include <cstdint>
 
@@ -15,7 +13,7 @@ using detail::Mutex;
 using LockGuard = detail::MutexGuard;
 
 /// Tells threads apart.
-inline const void* this_thread() { return reinterpret_cast<const void*>(pthread_self()); }
+const void* this_thread();
 
 /// Whether the calling thread has taken all locks for a fork.
 bool is_fork_owner();
@@ -37,5 +35,11 @@ template <FutexWord Word>
 void wake_all(const Word* word) {
   wake_all_at(word);
 }
+
+/// Who sleeps behind a word, and who is woken. A fork waits apart, so that it is the one that is woken.
+enum class Sleeper : std::uint32_t { kThread = 1, kTheFork = 2 };
+/// Sleeps until it is woken, unless `word` differs from `value`. May return early.
+void sleep_on(const void* word, std::uint32_t value, Sleeper who);
+void wake_one(const void* word, Sleeper who);
 
 }  // namespace tarn::internal::os

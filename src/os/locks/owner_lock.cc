@@ -1,10 +1,7 @@
 #include "os/locks/owner_lock.h"
 
-#include <linux/membarrier.h>
-
 #include "os/locks/mutex.h"
 #include "os/process/process.h"
-#include "os/syscall.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -29,14 +26,6 @@ constinit std::atomic<bool> is_prepared{false};
 constinit std::atomic<bool> is_forbidden{false};
 constinit std::atomic<std::uint32_t> forking_process{0};
 constinit std::atomic<std::uint32_t> nobody_wakes{0};
-
-bool membarrier(int command) { return syscall6(SYS_membarrier, command, 0, 0) == 0; }
-
-bool fence_by_system() {
-  if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return true;
-  return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) &&
-         membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-}
 
 // Others need microseconds; a second at most, since a fork may have left a count behind.
 template <typename Condition>

@@ -19,6 +19,9 @@
 
 namespace tarn::internal::os {
 
+/// Fences all threads of the process. \returns false where the system refuses.
+bool fence_by_system();
+
 class OwnerLock {
  public:
   /// A visitor makes its wish, then fences all threads, then waits until the owner is outside.

@@ -10,6 +10,7 @@
 #include "os/checker.h"
 #include "os/locks/held_locks.h"
 #include "os/memory/growth_watch.h"
+#include "os/memory/reserves.h"
 #include "os/process/process.h"
 #include "os/syscall.h"
 
@@ -80,62 +81,6 @@ char* place_between_guards(char* first, std::size_t bytes, std::size_t alignment
   return start;
 }
 
-// The library's reserves, in no order; an entry with start 0 is free. Threads: an entry belongs to the thread
-// that has taken it.
-struct Reserve {
-  std::atomic<std::uintptr_t> start, end;  // without the guards
-};
-constexpr unsigned kMostReserves = 4096;
-constexpr std::uintptr_t kTaken = UINTPTR_MAX;  // the start of an entry that is about to be written
-constinit Reserve reserves[kMostReserves] = {};
-constinit std::atomic<unsigned> reserve_count{0};
-
-bool take_entry(Reserve& reserve) {
-  std::uintptr_t none = 0;
-  return reserve.start.load(std::memory_order_relaxed) == 0 &&
-         reserve.start.compare_exchange_strong(none, kTaken, std::memory_order_acq_rel);
-}
-
-// \returns kMostReserves when there is none.
-unsigned take_entry() {
-  const unsigned count = reserve_count.load(std::memory_order_relaxed);
-  for (unsigned i = 0; i < count; ++i)
-    if (take_entry(reserves[i])) return i;
-  for (unsigned i = count; i < kMostReserves; ++i) {
-    if (!take_entry(reserves[i])) continue;
-    for (unsigned now = count; now <= i;)
-      if (reserve_count.compare_exchange_weak(now, i + 1, std::memory_order_relaxed)) break;
-    return i;
-  }
-  return kMostReserves;
-}
-
-void enter_reserve(const void* start, std::size_t bytes) {
-  const unsigned number = take_entry();
-  if (number == kMostReserves) return;  // taking another costs as much as the entry would save
-  reserves[number].end.store(address_of(start) + bytes, std::memory_order_relaxed);
-  reserves[number].start.store(address_of(start), std::memory_order_release);
-}
-
-/// Visits reserves until `visit` returns true. \returns the reserve of that visit, or nullptr.
-template <typename Visit>
-Reserve* for_each_reserve(Visit visit) {
-  const unsigned count = reserve_count.load(std::memory_order_relaxed);
-  for (unsigned i = 0; i < count; ++i) {
-    const std::uintptr_t start = reserves[i].start.load(std::memory_order_acquire);
-    if (start != 0 && start != kTaken && visit(reserves[i])) return &reserves[i];
-  }
-  return nullptr;
-}
-
-/// \returns the reserve that holds an address, or nullptr.
-Reserve* reserve_of(const void* pointer) {
-  return for_each_reserve([&](const Reserve& reserve) {
-    const std::uintptr_t start = reserve.start.load(std::memory_order_relaxed);
-    return address_of(pointer) - start < reserve.end.load(std::memory_order_relaxed) - start;
-  });
-}
-
 void advise_to_end(void* start, int advice) {
   if (const Reserve* const reserve = reserve_of(start); reserve != nullptr)
     advise(start, reserve->end.load(std::memory_order_relaxed) + kGuardBytes - address_of(start), advice);
@@ -179,8 +124,7 @@ char* map_reserve(std::size_t bytes, std::size_t alignment, std::uintptr_t hint 
 std::uintptr_t draw_place(std::size_t alignment) {
   if (!is_placed_at_random() || has_sanitizer()) return 0;
   constexpr std::uintptr_t kFirst = std::uintptr_t{1} << 44, kBytes = (std::uintptr_t{1} << 47) - 2 * kFirst;
-  const std::uint64_t drawn =
-      folded(process_secret(0) + reserve_count.load(std::memory_order_relaxed), process_secret(1));
+  const std::uint64_t drawn = folded(process_secret(0) + count_of_reserves(), process_secret(1));
   return ((kFirst + drawn % kBytes) & ~(alignment - 1)) - kGuardBytes;
 }
 
@@ -303,10 +247,7 @@ void release(void* start, std::size_t bytes) {
 }
 
 void undo_reserve(void* start, std::size_t bytes) {
-  if (Reserve* const reserve = reserve_of(start); reserve != nullptr) {
-    reserve->end.store(0, std::memory_order_relaxed);
-    reserve->start.store(0, std::memory_order_release);
-  }
+  forget_reserve(start);
   char* const first = static_cast<char*>(start);
   unmap(first - kGuardBytes, first + bytes + kGuardBytes);
 }

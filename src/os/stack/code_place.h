@@ -16,6 +16,10 @@ bool add_code_place(Text& text, std::uintptr_t address);
 /// Whether an address is in the library's own file; not so where that is the program's.
 bool is_of_own_library(std::uintptr_t address);
 
+/// \returns the name of the exported function before an address, as the linker knows it; nullptr: there is
+/// none. \pre no lock is held: the loader takes its own
+const char* exported_name(const void* address);
+
 /// Writes a stack to standard error, from where it leaves the library on, under a line "  WHO by thread N:".
 /// \param addresses where calls return to, the innermost first
 void write_stack(const char* who, std::uint32_t thread, void* const* addresses, unsigned count);

@@ -24,7 +24,7 @@ void StackMemo::replace_inner(unsigned first_kept, unsigned kept, const Frame* m
   for (unsigned i = met_count; i-- > 0;) frames[i].hash = mixed(frames[i + 1].hash ^ frames[i + 1].address);
 }
 
-#if defined(__x86_64__)
+#if defined(TARN_STEPS_ALONG_FRAMES)
 
 bool StackMemo::repeats(unsigned i, StackBounds& bounds) {
   const Frame &frame = frames()[i], &next = frames()[i + 1];

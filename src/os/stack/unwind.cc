@@ -75,7 +75,7 @@ std::uint64_t generation_of_rules() { return generation.load(std::memory_order_r
 
 void forget_unwind_rules() { generation.fetch_add(1, std::memory_order_relaxed); }
 
-#if defined(__x86_64__)
+#if defined(TARN_STEPS_ALONG_FRAMES)
 bool step_to_caller(StackPlace& place, FrameKind kind, StackBounds& bounds, std::uintptr_t* saved_at) {
   // But for the innermost frame's, an address is the one behind a call.
   const UnwindRule rule = rule_at(kind == FrameKind::kInnermost ? place.address : place.address - 1);

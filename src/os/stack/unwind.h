@@ -45,7 +45,12 @@ UnwindRule unwind_rule(const void* return_address);
 /// Whether a frame's address is where its function is now, or where it goes on when a call returns.
 enum class FrameKind : std::uint8_t { kInnermost, kCaller };
 
-#if defined(__x86_64__)
+/// Whether walks go by the rules of frames, a step at a time.
+#if defined(__x86_64__) && !defined(_WIN32)
+#define TARN_STEPS_ALONG_FRAMES
+#endif
+
+#if defined(TARN_STEPS_ALONG_FRAMES)
 /// Of the function that it is inlined into.
 TARN_INLINE StackPlace this_place() {
   StackPlace place{};

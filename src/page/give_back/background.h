@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "os/memory/memory.h"
-#include "os/syscall.h"
+#include "os/process/common_calls.h"
 #include "page/give_back/give_back_policy.h"
 
 namespace tarn::internal {

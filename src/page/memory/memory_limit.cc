@@ -7,7 +7,8 @@ namespace {
 
 // The bytes of the refused request; and a bit that no request has, where the system refused.
 constexpr std::size_t kBySystem = std::size_t{1} << 63;
-[[gnu::tls_model("initial-exec")]] constinit thread_local std::size_t refused_bytes = 0;
+TARN_DEFINE_THREAD_VARIABLE(std::size_t, refused_bytes_of_thread) = 0;
+std::size_t& refused_bytes() { return TARN_OF_THREAD(refused_bytes_of_thread); }
 
 }  // namespace
 
@@ -30,12 +31,12 @@ void MemoryLimit::forget_crossing() {
 }
 
 bool MemoryLimit::charge_pages(std::size_t bytes, std::size_t request_bytes) {
-  refused_bytes = 0;
+  refused_bytes() = 0;
   if (bytes == 0) return true;
   std::size_t held = held_.load(std::memory_order_relaxed);
   do {
     if (bytes > above(hard_limit_.load(std::memory_order_relaxed), held)) {
-      refused_bytes = request_bytes;
+      refused_bytes() = request_bytes;
       return false;
     }
   } while (!held_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed));
@@ -54,17 +55,17 @@ bool MemoryLimit::may_fit(std::size_t bytes, std::size_t reusable) {
   const std::size_t limit = hard_limit_.load(std::memory_order_relaxed);
   if (limit == kNone) return true;
   if (bytes <= limit && above(held(), reusable) <= limit - bytes) return true;
-  refused_bytes = bytes;
+  refused_bytes() = bytes;
   return false;
 }
 
 void MemoryLimit::note_refused_by_system(std::size_t request_bytes) {
-  refused_bytes = request_bytes | kBySystem;
+  refused_bytes() = request_bytes | kBySystem;
 }
 
 Refusal MemoryLimit::take_refusal() {
-  const std::size_t noted = refused_bytes;
-  refused_bytes = 0;
+  const std::size_t noted = refused_bytes();
+  refused_bytes() = 0;
   if (noted == 0) return {};
   return {(noted & kBySystem) != 0 ? Refusal::By::kSystem : Refusal::By::kHardLimit, noted & ~kBySystem};
 }
@@ -115,7 +116,7 @@ void MemoryLimit::note_refused_request() {
 
 bool MemoryLimit::begin_telling() {
   const void* nobody = nullptr;
-  return teller_.compare_exchange_strong(nobody, &refused_bytes, std::memory_order_acquire);
+  return teller_.compare_exchange_strong(nobody, &refused_bytes(), std::memory_order_acquire);
 }
 
 void MemoryLimit::set_callback(const LimitCallback& callback) {
@@ -132,7 +133,7 @@ LimitCallback MemoryLimit::callback() {
 }
 
 void MemoryLimit::forget_after_fork() {
-  if (teller_.load(std::memory_order_relaxed) != &refused_bytes)
+  if (teller_.load(std::memory_order_relaxed) != &refused_bytes())
     teller_.store(nullptr, std::memory_order_relaxed);
 }
 

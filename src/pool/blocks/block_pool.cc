@@ -127,7 +127,7 @@ bool make(Front& front, const FixedPoolOptions& options, bool poisons, Source us
   const std::size_t stride = round_up(options.block_bytes, alignment);
   const std::size_t blocks =
       options.blocks_per_chunk != 0 ? options.blocks_per_chunk : usual_blocks_in_chunk(stride);
-  pool->stack_owner = lies_on_this_stack(&front) ? &thread_cache : nullptr;
+  pool->stack_owner = lies_on_this_stack(&front) ? address_of_own_cache() : nullptr;
   pool->at_cap = options.at_cap;
   pool->on_refusal = options.on_refusal;
   pool->context = options.context;
@@ -340,7 +340,7 @@ bool block_pool_throws(const BlockPoolState* pool) noexcept { return pool->at_ca
 void block_pool_check_user_slow(OwnPoolFront& front) noexcept {
   if (front.user != nullptr)
     os::fatal_in_pool(front.state->name, "use of a single-thread pool by a second thread", &front);
-  front.user = &thread_cache;
+  front.user = address_of_own_cache();
 }
 
 void block_pool_refused(BlockPoolState* pool) noexcept {

@@ -212,7 +212,7 @@ void end_blocks(BlockPoolState& pool) {
 
 void deallocate_block_of(PoolHeader& header, void* block) {
   BlockPoolState& pool = state_of(header);
-  if (pool.own != nullptr && pool.own->user != nullptr && pool.own->user != &detail::thread_cache)
+  if (pool.own != nullptr && pool.own->user != nullptr && pool.own->user != detail::address_of_own_cache())
     detail::block_pool_check_user_slow(*pool.own);
   if (pool.is_checked) os::note_pool_free(&pool, block);
   if (pool.poisons) os::poison(block, pool.stride);

@@ -235,7 +235,7 @@ bool make_handle_pool(HandleFront& front, const char* name, bool reports, bool d
   state->type.poisons = type.poisons && !front.is_over_malloc;
   state->reports = reports;
   state->destroys = destroys;
-  state->stack_owner = lies_on_this_stack(&front) ? &thread_cache : nullptr;
+  state->stack_owner = lies_on_this_stack(&front) ? address_of_own_cache() : nullptr;
   const bool has_hits = !is_sensitive && !front.is_over_malloc && !kIsHardened;
   os::note_ordered_by_atomics(&front, sizeof front);
   os::OwnerLock::prepare();

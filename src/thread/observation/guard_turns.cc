@@ -2,8 +2,8 @@
 
 #include "os/locks/lock_rank.h"
 #include "os/locks/mutex.h"
+#include "os/process/common_calls.h"
 #include "os/process/library_thread.h"
-#include "os/syscall.h"
 
 namespace tarn::internal {
 

@@ -1,9 +1,8 @@
 #include "thread/observation/observation.h"
 
-#include <pthread.h>
-
 #include "central/cached/cached_blocks.h"
 #include "central/owners.h"
+#include "os/locks/at_fork.h"
 #include "page/give_back/background.h"
 #include "page/spans/watched_spans.h"
 #include "thread/observation/exponential.h"
@@ -23,7 +22,7 @@ constexpr std::int64_t kNever = std::int64_t{1} << 60;
 std::uint32_t seed_of_this_thread() {
   static constinit std::atomic<std::uint64_t> drawn{0};
   const std::uint64_t step = drawn.fetch_add(0x9e3779b97f4a7c15, std::memory_order_relaxed);
-  const std::uint64_t mixed = (address_of(&this_thread) ^ step) * 0xbf58476d1ce4e5b9;
+  const std::uint64_t mixed = (address_of(&this_thread()) ^ step) * 0xbf58476d1ce4e5b9;
   return static_cast<std::uint32_t>(mixed >> 32) | 1;
 }
 
@@ -37,9 +36,9 @@ void end_watches_without_tool() {
 
 // \returns the bytes to the next sample.
 std::int64_t distance_to_sample(std::size_t interval) {
-  if (this_thread.random == 0) this_thread.random = seed_of_this_thread();
+  if (this_thread().random == 0) this_thread().random = seed_of_this_thread();
   if (interval == 1) return 0;  // every block, also of 0 bytes
-  const double drawn = minus_log_of_fraction(next_random(this_thread.random));
+  const double drawn = minus_log_of_fraction(next_random(this_thread().random));
   const double distance = drawn * static_cast<double>(interval);
   return distance < static_cast<double>(kNever) ? static_cast<std::int64_t>(distance) + 1 : kNever;
 }
@@ -48,8 +47,8 @@ std::int64_t distance_to_sample(std::size_t interval) {
 // exponential, and so is what is left of a longer one.
 std::int64_t leg_to_sample(std::size_t interval) {
   const std::int64_t distance = distance_to_sample(interval);
-  this_thread.is_at_pause = distance > kLongestLeg;
-  return this_thread.is_at_pause ? kLongestLeg : distance;
+  this_thread().is_at_pause = distance > kLongestLeg;
+  return this_thread().is_at_pause ? kLongestLeg : distance;
 }
 
 // A thread that is watched for long comes to it, and begins anew.
@@ -84,7 +83,7 @@ void look_at_turn() {
 
 // Where a thread makes no slow call soon, a look notices a switch.
 [[gnu::constructor(102)]] void begin_looks() {
-  pthread_atfork(nullptr, nullptr, go_on_in_child);
+  os::at_fork(nullptr, nullptr, go_on_in_child);
   background.set_trim_idle([](LookShare share) {
     end_watches_without_tool();
     look_at_turn();
@@ -188,8 +187,8 @@ void Observation::take_notice() {
   const std::uint32_t now = watch_switches.generation.load(std::memory_order_seq_cst);
   const bool is_sampling = may_sample(), is_guarding = may_guard();
   const bool is_watched = is_sampling || is_guarding || may_record();
-  this_thread.note_switch(now, is_watched);
-  if (is_watched) this_thread.bytes_to_sample = is_sampling ? leg_to_sample(interval()) : kNever;
+  this_thread().note_switch(now, is_watched);
+  if (is_watched) this_thread().bytes_to_sample = is_sampling ? leg_to_sample(interval()) : kNever;
   // Noted under the heap's mutex, and before the records are shown again: hide_all_records() skips a thread
   // that has noticed, and would hide the records of one that has not.
   if (ThreadHeap* const heap = this_heap()) {
@@ -209,8 +208,8 @@ bool Observation::draw() {
   end_watches_without_tool();
   const std::size_t interval = this->interval();
   if (interval == 0) return false;  // switched off, and not yet noticed
-  const bool is_sample = !this_thread.is_at_pause;
-  this_thread.bytes_to_sample = leg_to_sample(interval);
+  const bool is_sample = !this_thread().is_at_pause;
+  this_thread().bytes_to_sample = leg_to_sample(interval);
   return is_sample;
 }
 

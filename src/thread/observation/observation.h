@@ -92,14 +92,14 @@ class Observation {
   /// lock is held.
   bool watches_this_thread() {
     notice();
-    if (this_thread.is_watched() && this_heap() != nullptr && --this_heap()->slow_calls_of_turn <= 0)
+    if (this_thread().is_watched() && this_heap() != nullptr && --this_heap()->slow_calls_of_turn <= 0)
         [[unlikely]]
       end_long_turn();
-    return this_thread.is_watched();
+    return this_thread().is_watched();
   }
   /// Takes notice of a switch, if there is one. \pre no lock is held.
   TARN_INLINE void notice() {
-    if (watch_switches.generation.load(std::memory_order_acquire) != this_thread.switch_noticed())
+    if (watch_switches.generation.load(std::memory_order_acquire) != this_thread().switch_noticed())
         [[unlikely]]
       take_notice();
   }
@@ -110,8 +110,8 @@ class Observation {
 
   /// Counts a request. \returns whether a sample falls on it. \pre the thread is watched.
   bool is_sampled(std::size_t requested) {
-    this_thread.bytes_to_sample -= static_cast<std::int64_t>(requested);
-    return this_thread.bytes_to_sample <= 0 && draw();
+    this_thread().bytes_to_sample -= static_cast<std::int64_t>(requested);
+    return this_thread().bytes_to_sample <= 0 && draw();
   }
 
   void note_allocated(void* block, std::size_t requested, std::uint64_t pool = 0,

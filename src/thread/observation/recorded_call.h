@@ -15,7 +15,7 @@ namespace tarn::internal {
 inline constinit std::atomic<std::uint64_t> unseen_calls{0};
 
 /// Whether calls of the thread are to pass a RecordedCall.
-inline bool sees_calls() { return watch_switches.is_recording() || this_thread.is_counted; }
+inline bool sees_calls() { return watch_switches.is_recording() || this_thread().is_counted; }
 
 class RecordedCall {
  public:

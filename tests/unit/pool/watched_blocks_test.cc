@@ -102,7 +102,7 @@ TYPED_TEST(WatchedPool, BlocksThatComeAndGoAreSeenThoughThePoolWasUsedBefore) {
   constexpr std::size_t kInterval = 4096;
   for (int i = 0; i < 1'000; ++i) this->maker.deallocate(this->maker.allocate());
   const double before = blocks_of_pools();
-  this_thread.random = 1;  // the same draws in each run, as one in 370 lies outside of three deviations
+  this_thread().random = 1;  // the same draws in each run, as one in 370 lies outside of three deviations
   const Watch watch(kInterval);
   for (int i = 0; i < kCalls; ++i) {
     void* const block = this->maker.allocate();

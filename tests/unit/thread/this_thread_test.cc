@@ -8,7 +8,7 @@
 namespace tarn::internal {
 namespace {
 
-bool has_records() { return detail::thread_cache != &detail::empty_cache.cache; }
+bool has_records() { return detail::own_cache() != &detail::empty_cache.cache; }
 
 class ThisThread : public ::testing::Test {
  protected:

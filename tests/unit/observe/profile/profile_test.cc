@@ -116,7 +116,7 @@ void add_live(Figures& figures) {
 
 /// One run of the program, as its samples tell of it.
 Figures figures_of(const Run& run, std::uint32_t seed) {
-  this_thread.random = seed;
+  this_thread().random = seed;
   std::vector<void*> kept;
   kept.reserve(run.blocks);
   Figures figures;

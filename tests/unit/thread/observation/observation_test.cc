@@ -61,7 +61,7 @@ TEST(Observation, EachBlockIsSampledWithAnIntervalOfOne) {
 // deviations of a Poisson process. The draws are the same in each run, as one in 370 lies outside.
 class Unbiased : public ::testing::Test {
  protected:
-  Unbiased() { this_thread.random = 1; }
+  Unbiased() { this_thread().random = 1; }
   static constexpr std::size_t kInterval = 8192;
   static void expect_estimate(double estimate, double truth, std::size_t bytes) {
     const double samples_expected = truth * static_cast<double>(bytes) / kInterval;

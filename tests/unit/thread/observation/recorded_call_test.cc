@@ -192,14 +192,14 @@ TEST(RecordedCall, AChildOfAForkIsNotRecorded) {
 TEST(RecordedCall, AProfileGoesOnWhenARecordingEnds) {
   observation.watch(1 << 30);
   { const Recorded recorded; }
-  EXPECT_TRUE(this_thread.is_watched());
+  EXPECT_TRUE(this_thread().is_watched());
   observation.watch(0);
-  EXPECT_FALSE(this_thread.is_watched());
+  EXPECT_FALSE(this_thread().is_watched());
 }
 
 TEST(RecordedCall, AnEarlyRecordingNeedsNoProfile) {
   Recorded recorded;
-  EXPECT_TRUE(this_thread.is_watched());
+  EXPECT_TRUE(this_thread().is_watched());
   deallocate(allocate(100));
   EXPECT_EQ(letters_of(recorded.events()), "af");
 }

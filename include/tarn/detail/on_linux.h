@@ -1,0 +1,19 @@
+/* Exports and variables of a thread where files are ELF. For C and C++. */
+#pragma once
+
+#define TARN_API [[gnu::visibility(TARN_API_VISIBILITY)]]
+/* Of an inline function that calls the library: each file keeps its own. Of other kinds the loader binds all
+ * files' calls to the first file's function, and so to another copy of the library, if that file has one. */
+#define TARN_LOCAL [[gnu::visibility("hidden")]]
+#define TARN_C_API TARN_C_LINKAGE TARN_C_ATTRIBUTES(visibility(TARN_API_VISIBILITY))
+
+/* A variable that each thread has: declared, defined, used, its address, and what a pointer leads to.
+ * \why initial-exec: any other model costs a call. */
+#define TARN_THREAD_VARIABLE(export, type, name) \
+  [[gnu::tls_model("initial-exec")]] export extern constinit thread_local type name
+#define TARN_DEFINE_THREAD_VARIABLE(type, name) \
+  [[gnu::tls_model("initial-exec")]] constinit thread_local type name
+#define TARN_OF_THREAD(name) name
+#define TARN_POINTER_OF_THREAD(scope, name) scope::name
+
+#define TARN_HEADER_OF_IOVEC <sys/uio.h>

@@ -1,0 +1,39 @@
+// The library's reserves, in no order. Where there are more than fit, the others are not known here.
+// Threads: any; no locks.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace tarn::internal::os {
+
+/// Without the guards. An entry with start 0 is free; it belongs to the thread that has taken it.
+struct Reserve {
+  std::atomic<std::uintptr_t> start, end;
+};
+inline constexpr unsigned kMostReserves = 4096;
+/// The start of an entry that is about to be written.
+inline constexpr std::uintptr_t kTakenReserve = UINTPTR_MAX;
+extern Reserve reserves[kMostReserves];
+
+/// How many entries were ever used at once.
+unsigned count_of_reserves();
+
+void enter_reserve(const void* start, std::size_t bytes);
+void forget_reserve(const void* start);
+
+/// Visits reserves until `visit` returns true. \returns the reserve of that visit, or nullptr.
+template <typename Visit>
+Reserve* for_each_reserve(Visit visit) {
+  const unsigned count = count_of_reserves();
+  for (unsigned i = 0; i < count; ++i) {
+    const std::uintptr_t start = reserves[i].start.load(std::memory_order_acquire);
+    if (start != 0 && start != kTakenReserve && visit(reserves[i])) return &reserves[i];
+  }
+  return nullptr;
+}
+
+/// \returns the reserve that holds an address, or nullptr.
+Reserve* reserve_of(const void* pointer);
+
+}  // namespace tarn::internal::os
