@@ -35,7 +35,7 @@ if(TARN_LIBC_HAS_MALLINFO2)
   list(APPEND tarn_entry_points -Wl,--undefined=mallinfo2)
 endif()
 foreach(target tarn_malloc_shared tarn_malloc_static tarn_hardened_shared)
-  if(TARGET ${target})
+  if(TARGET ${target} AND NOT WIN32)
     target_link_options(${target} INTERFACE ${tarn_entry_points})
   endif()
 endforeach()
@@ -53,9 +53,13 @@ foreach(target tarn_tool tarn_tool_texts tarn_bench)
 endforeach()
 
 install(TARGETS ${tarn_libraries} EXPORT tarnTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tarn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h")
+if(WIN32)
+  include(cmake/install_windows.cmake)
+  return()
+endif()
 install(FILES ${PROJECT_SOURCE_DIR}/man/tarn.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 install(FILES ${PROJECT_SOURCE_DIR}/tools/valgrind/tarn.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/tarn)
 # gdb finds a library's printers by the library's path, below its own share/gdb/auto-load.
@@ -73,14 +77,7 @@ endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-set(tarn_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tarn)
-install(EXPORT tarnTargets NAMESPACE tarn:: DESTINATION ${tarn_package_dir})
-configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/tarnConfig.cmake.in
-                              ${PROJECT_BINARY_DIR}/tarnConfig.cmake
-                              INSTALL_DESTINATION ${tarn_package_dir})
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/tarnConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/tarnConfig.cmake ${PROJECT_BINARY_DIR}/tarnConfigVersion.cmake
-        DESTINATION ${tarn_package_dir})
+include(cmake/package_config.cmake)
 
 # The .pc files find the prefix from where they lie, so that `cmake --install --prefix` needs no new
 # configuration.

@@ -115,7 +115,7 @@ void Configuration::set_default_values() {
 }
 
 void Configuration::read_program() {
-  if (&tarn_conf != nullptr && tarn_conf != nullptr) set_all(tarn_conf, "tarn_conf");
+  if (TARN_IS_THERE(tarn_conf) && tarn_conf != nullptr) set_all(tarn_conf, "tarn_conf");
 }
 
 void Configuration::read_file(const char* path, const char* source) {

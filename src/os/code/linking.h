@@ -10,6 +10,8 @@
 #define TARN_MAY_BE_DEFINED(text)                                                  \
   extern "C" [[gnu::used]] constinit const char* const text##_of_nobody = nullptr; \
   asm(".weak " #text "\n.set " #text ", " #text "_of_nobody")
+/// Whether it can be read.
+#define TARN_IS_THERE(text) true
 #else
 /// Names a symbol that nobody calls, so that a program linked with an archive has it; adds no byte. clang's
 /// assembler forgets the name of a symbol that it does not know.
@@ -17,4 +19,5 @@
 
 /// A text that the program may define; else its address is null.
 #define TARN_MAY_BE_DEFINED(text) extern "C" [[gnu::weak]] const char* text
+#define TARN_IS_THERE(text) (&text != nullptr)
 #endif
