@@ -12,8 +12,9 @@ RUN_ARGS ?=
 
 # Each child's output is its own; a parallel make would only mix them. CMake gets its jobs from JOBS.
 .NOTPARALLEL:
-.PHONY: lib run compare test test-library test-aarch64 test-sanitizers check bench build configure \
-        setup setup-tests setup-check setup-docs install packages packages-aarch64 deb docs clean help \
+.PHONY: lib run compare test test-library test-aarch64 test-sanitizers test-windows check bench build configure \
+        setup setup-tests setup-check setup-docs setup-windows build-windows \
+        install packages packages-aarch64 deb docs clean help \
         $(sanitizer_dirs)
 
 # The library alone, which needs a compiler and CMake only; in a folder of its own, since the others have all.
@@ -55,8 +56,17 @@ test-aarch64:
 test-sanitizers: setup-tests $(sanitizer_dirs)
 	@scripts/run_tests.py --jobs $(JOBS) $(sanitizer_dirs)
 
-check: setup-check build $(sanitizer_dirs)
-	@TARN_LONG_TESTS=1 scripts/run_tests.py --jobs $(JOBS) $(BUILD) $(sanitizer_dirs)
+# The library and its tests as Windows programs, by mingw-w64 and Wine.
+windows_build := $(BUILD)-windows
+test-windows: setup-windows build-windows
+	@scripts/run_tests.py --jobs $(JOBS) $(windows_build)
+
+build-windows: setup-windows
+	@$(call cmake_configure,$(windows_build),-DCMAKE_TOOLCHAIN_FILE=cmake/mingw-w64.cmake)
+	@cmake --build $(windows_build) -j $(JOBS)
+
+check: setup-check setup-windows build build-windows $(sanitizer_dirs)
+	@TARN_LONG_TESTS=1 scripts/run_tests.py --jobs $(JOBS) $(BUILD) $(windows_build) $(sanitizer_dirs)
 	@$(MAKE) test-aarch64
 
 bench: setup configure
@@ -144,12 +154,15 @@ setup-tests:
 setup-check:
 	@scripts/setup.sh --check
 
+setup-windows:
+	@scripts/setup.sh --windows
+
 setup-docs:
 	@scripts/setup.sh --docs
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-lib $(BUILD)-library $(BUILD)-aarch64 $(BUILD)-packages $(BUILD)-packages-aarch64 \
-	  $(BUILD)-sysroot $(BUILD)-deb $(sanitizer_dirs)
+	  $(BUILD)-sysroot $(BUILD)-deb $(windows_build) $(sanitizer_dirs)
 
 help:
 	@echo 'make lib               build libtarn.so alone, to be preloaded: about a minute'
@@ -160,6 +173,7 @@ help:
 	@echo 'make test-aarch64      unit and conformance tests for aarch64, cross-built and run by qemu'
 	@echo 'make test-sanitizers   the tests under Address- and UndefinedBehaviorSanitizer,' \
 	      'then under ThreadSanitizer'
+	@echo 'make test-windows      the library and its tests as Windows programs, by mingw-w64 and Wine'
 	@echo 'make check             all of these tests, the long ones (pages in a browser too), and a minute of' \
 	      'fuzzing for each fuzz target'
 	@echo 'make bench             the sources'\'' benchmarks on every allocator, quickly;' \

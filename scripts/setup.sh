@@ -5,7 +5,8 @@
 # also what the tests need (the formatter, a compiler that fuzzes, programs that run on it), with --check also
 # what the long tests need (a browser, and --aarch64's); with --docs also what the site of the documentation
 # needs, with --packages what installing needs and what makes packages, with --packages-aarch64 what makes the
-# tarball for aarch64.
+# tarball for aarch64, with --windows only what builds the library and its tests for Windows, and runs them
+# there by Wine.
 # Root and whoever may use sudo without a password get it installed; others get the one line to run.
 # The list holds what the CMake files look for, the allocators to compare with and the programs the tests run.
 set -eu
@@ -16,12 +17,13 @@ case "${1:-}" in
   --library) ;;
   --library-tests) packages="$packages libgtest-dev python3" ;;
   --aarch64) packages="$packages $for_aarch64 libgtest-dev python3" ;;
+  --windows) packages="$packages g++-mingw-w64-x86-64-posix wine wine64 googletest python3" ;;
   *) packages="$packages
   libcli11-dev libfmt-dev nlohmann-json3-dev libncurses-dev libelf-dev libdw-dev liblzma-dev
   libbz2-dev zlib1g-dev libzstd-dev libiberty-dev" ;;
 esac
 case "${1:-}" in
-  --library | --library-tests | --aarch64 | --install) ;;
+  --library | --library-tests | --aarch64 | --install | --windows) ;;
   --packages) packages="$packages git debhelper lintian rpm abigail-tools xz-utils mmdebstrap" ;;
   --packages-aarch64) packages="$packages git mmdebstrap g++-aarch64-linux-gnu qemu-user pkg-config" ;;
   *) packages="$packages

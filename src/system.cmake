@@ -1,7 +1,7 @@
 # Which of core_sources are this system's. os/ has a second implementation of the same headers; above it, what
 # only serves tools of Linux, from outside or by the process's list of mappings, is not built elsewhere.
 if(WIN32)
-  set(linux_sources os/checker.cc os/other_copies.cc os/process_end.cc os/code/backtrace.cc os/code/faults.cc
+  set(linux_sources os/checker.cc os/other_copies.cc os/process_end.cc os/code/faults.cc
       os/code/loaded_code.cc os/locks/kernel.cc os/memory/available_memory.cc os/memory/memory.cc
       os/memory/memory_lock.cc os/memory/own_memory.cc os/process/kept_by_runtimes.cc
       os/process/library_thread.cc os/process/process.cc os/process/process_status.cc

@@ -36,7 +36,7 @@ Pointer opaque(Pointer pointer) {
 
 inline void must_die_with(const char* what, const void* address) {
   setvbuf(stdout, nullptr, _IONBF, 0);
-  printf("tarn: %s: %p\n", what, address);
+  printf("tarn: %s: 0x%llx\n", what, reinterpret_cast<unsigned long long>(address));
 }
 
 /// \returns what a program dies of: what a look at each free finds, with the option check and in the hardened

@@ -28,10 +28,10 @@ void sleep_on(const void* word, std::uint32_t value, Sleeper) {
 }
 void wake_one(const void* word, Sleeper) { WakeByAddressSingle(const_cast<void*>(word)); }
 
-void wait_on(const void* word, std::uint32_t value, std::uint64_t timeout_ms) {
+void wait_on_address(const void* word, std::uint32_t value, std::uint64_t timeout_ms) {
   wait(word, value, timeout_ms < INFINITE ? static_cast<DWORD>(timeout_ms) : INFINITE);
 }
-void wake_all(const void* word) { WakeByAddressAll(const_cast<void*>(word)); }
+void wake_all_at(const void* word) { WakeByAddressAll(const_cast<void*>(word)); }
 
 bool fence_by_system() {
   FlushProcessWriteBuffers();

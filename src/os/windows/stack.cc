@@ -5,7 +5,6 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "os/code/backtrace.h"
 #include "os/code/faults.h"
 #include "os/code/loaded_code.h"
 #include "os/fatal.h"
@@ -96,11 +95,7 @@ unsigned capture_stack_from(StackPlace place, void** addresses, unsigned most) {
 
 void forget_unwind_rules() {}
 
-bool prepare_backtrace() { return true; }
-int take_backtrace(void** addresses, int most) {
-  return static_cast<int>(capture_stack(addresses, static_cast<unsigned>(most)));
-}
-void write_backtrace_names(void* const*, int) {}
+const char* exported_name(const void*) { return nullptr; }
 
 // A profile's addresses are those of the process while it runs.
 bool look_up_code(std::uint64_t, LoadedCode&) { return false; }

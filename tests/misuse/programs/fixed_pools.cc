@@ -14,8 +14,8 @@ MISUSE(pool_fixed_before_first_block) {
   tarn::FixedPool pool({.name = "packets", .block_bytes = 1024, .blocks_per_chunk = 10});
   char* block = nullptr;
   do block = static_cast<char*>(pool.allocate_run(10));
-  while (reinterpret_cast<unsigned long>(block) % 65536 == 0);
-  char* const first_page = block - reinterpret_cast<unsigned long>(block) % 65536;
+  while (reinterpret_cast<std::uintptr_t>(block) % 65536 == 0);
+  char* const first_page = block - reinterpret_cast<std::uintptr_t>(block) % 65536;
   must_die_with("free of a pointer that is no block of the pool in 'packets'", first_page);
   pool.deallocate(opaque(first_page));
 }
