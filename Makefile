@@ -12,10 +12,9 @@ RUN_ARGS ?=
 
 # Each child's output is its own; a parallel make would only mix them. CMake gets its jobs from JOBS.
 .NOTPARALLEL:
-.PHONY: lib run compare test test-library test-aarch64 test-sanitizers test-windows check bench build configure \
-        setup setup-tests setup-check setup-docs setup-windows build-windows \
-        install packages packages-aarch64 deb docs clean help \
-        $(sanitizer_dirs)
+.PHONY: lib run compare test test-library test-aarch64 test-sanitizers test-windows check bench build \
+        configure setup setup-tests setup-check setup-docs setup-windows build-windows install packages \
+        packages-aarch64 deb docs clean help $(sanitizer_dirs)
 
 # The library alone, which needs a compiler and CMake only; in a folder of its own, since the others have all.
 lib:

@@ -51,7 +51,6 @@ COVERED = {
     "observe/figures/metrics_text": "tests/unit/observe/figures/metrics_test.cc",
     "observe/figures/steady_state": "tests/adapters/steady_state_test.cc",
     "observe/profile/loaded_modules": "tests/leaks/leaks_test.py",
-    "os/code/backtrace": "tests/adapters/steady_state_test.cc",
     "os/code/faults": "tests/unit/general/guarded/guarded_blocks_test.cc",
     "os/code/linking": "tests/override/programs/own_conf.c",
     "os/code/loaded_code": "tests/profile/code_that_goes_test.py",

@@ -32,8 +32,7 @@ bool look_up_code(std::uint64_t address, LoadedCode& code) {
   if (!found || found->file == nullptr) return false;
   const std::uint64_t start = address_of(found->start);
   const char* const path = found->file->l_name;
-  code = {start, address_of(found->end), found->file->l_addr,
-          path[0] == '\0' ? 0 : check_of(start), path};
+  code = {start, address_of(found->end), found->file->l_addr, path[0] == '\0' ? 0 : check_of(start), path};
   return true;
 }
 
