@@ -3,9 +3,6 @@
 add_library(tarn_elsewhere INTERFACE)
 target_include_directories(tarn_elsewhere BEFORE INTERFACE ${PROJECT_SOURCE_DIR}/elsewhere
                            ${PROJECT_SOURCE_DIR}/include)
-if(WIN32)
-  target_include_directories(tarn_elsewhere INTERFACE ${PROJECT_SOURCE_DIR}/elsewhere/windows)
-endif()
 target_compile_features(tarn_elsewhere INTERFACE cxx_std_20)
 target_link_libraries(tarn_elsewhere INTERFACE Threads::Threads)
 if(TARN_ELSEWHERE)

@@ -9,6 +9,12 @@
 #define TARN_API
 #define TARN_INLINE inline
 #define TARN_HIT inline
+#define TARN_POINTER_OF_THREAD(scope, name) scope::name
+#if defined(_WIN32)
+#define TARN_HEADER_OF_IOVEC "tarn/detail/iovec.h"
+#else
+#define TARN_HEADER_OF_IOVEC <sys/uio.h>
+#endif
 
 namespace TARN_NAMESPACE::detail {
 
