@@ -1,6 +1,7 @@
 // A malloc as the workloads on pools take it: blocks of one size, and runs of blocks as one block.
 #pragma once
 #include "all_workloads.h"
+#include "fork_heap.h"
 
 namespace tarn::bench {
 
@@ -33,10 +34,11 @@ struct WholeMalloc {
 
   WholeMalloc(const char* name, Kind kind, const char* library)
       : all(name, kind, library),
-        runs_in_churn(name, kind, Sharing::kAnyThread, library, {runs::run<Pools::template CappedRuns>}) {}
+        others(name, kind, Sharing::kAnyThread, library,
+               {runs::run<Pools::template CappedRuns>, fork_heap::run<Api>}) {}
 
   MallocContestant<Api, Pools::template Pool, typename Pools::Runs> all;
-  Contestant runs_in_churn;
+  Contestant others;
 };
 
 }  // namespace tarn::bench

@@ -10,13 +10,12 @@
 //   --scale X                   multiplies the time of each row
 //   --quick                     a few values of each axis
 //   --pin                       each thread stays on one core
-#include <dlfcn.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "contestant.h"
+#include "origin_of_malloc.h"
 #include "threads.h"
 
 namespace tarn::bench {
@@ -133,12 +132,8 @@ void print_contestants() {
   }
 }
 
-/// Which library's malloc this process has: a preloaded library that defines none is no allocator.
 void print_origin_of_malloc() {
-  Dl_info info;
-  void* const function = dlsym(RTLD_DEFAULT, "malloc");
-  const bool is_known = function != nullptr && dladdr(function, &info) != 0 && info.dli_fname != nullptr;
-  std::printf("{\"malloc\":\"%s\"}\n", is_known ? info.dli_fname : "");
+  std::printf("{\"malloc\":\"%s\"}\n", origin_of_malloc());
   std::fflush(stdout);  // whoever reads it knows that the program has come to its main, whatever happens next
 }
 

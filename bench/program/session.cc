@@ -12,7 +12,7 @@
 namespace tarn::bench {
 namespace {
 
-constexpr long kKiB = 1024;
+constexpr long long kKiB = 1024;
 
 template <std::size_t Capacity>
 FixedText<Capacity> formatted(const char* format, va_list arguments) {
@@ -134,8 +134,8 @@ void Session::report(const Row& row, double value, const Effort& effort, const E
   const Resident resident = resident_memory();
   std::printf(
       "{\"group\":\"%s\",\"row\":\"%s\",\"%s\":%.3f,\"operations\":%llu,\"rounds\":%llu,\"peak_rss_bytes\":%"
-      "ld,"
-      "\"rss_after_bytes\":%ld%s}\n",
+      "lld,"
+      "\"rss_after_bytes\":%lld%s}\n",
       group_.text, row.name().text, row.metric, value, static_cast<unsigned long long>(effort.operations),
       static_cast<unsigned long long>(effort.rounds), resident.peak_kib * kKiB, resident.now_kib * kKiB,
       extra.text);

@@ -6,21 +6,26 @@
 namespace tarn::bench {
 namespace {
 
-constinit cpu_set_t usable_cores = {};
+constinit cpu_set_t own_cores = {};
 constinit unsigned core_count = 0;  // 0: threads go where they like
 
 int usable_core(unsigned number) {
   int core = 0;
   for (; core < CPU_SETSIZE; ++core)
-    if (CPU_ISSET(core, &usable_cores) && number-- == 0) break;
+    if (CPU_ISSET(core, &own_cores) && number-- == 0) break;
   return core;
 }
 
 }  // namespace
 
+unsigned usable_cores() {
+  if (core_count != 0) return core_count;
+  const bool is_known = sched_getaffinity(0, sizeof own_cores, &own_cores) == 0;
+  return is_known ? static_cast<unsigned>(CPU_COUNT(&own_cores)) : 1;
+}
+
 void pin_threads() {
-  if (sched_getaffinity(0, sizeof usable_cores, &usable_cores) != 0) return;
-  core_count = static_cast<unsigned>(CPU_COUNT(&usable_cores));
+  core_count = usable_cores();
   stay_on_core(0);
 }
 

@@ -21,6 +21,8 @@ inline constexpr unsigned kMaxThreads = 256;
 /// Of each thread, in a warm row; tools/tarn/bench/figures/bench_document.h looks for it in the results.
 inline constexpr std::uint64_t kLeastRounds = 5;
 
+/// How many the process may use; at least 1.
+unsigned usable_cores();
 /// From now on every thread of a row stays on one core, the i-th on the i-th that the process may use, and so
 /// on around. The caller's thread is moved to the first.
 void pin_threads();

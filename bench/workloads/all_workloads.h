@@ -7,7 +7,6 @@
 #include "decline.h"
 #include "first_touch.h"
 #include "footprint.h"
-#include "fork_heap.h"
 #include "idle_threads.h"
 #include "large.h"
 #include "many_threads.h"
@@ -48,7 +47,6 @@ class MallocContestant : public Contestant {
                     first_touch::run<Api>,
                     large::run<Api>,
                     resize::run<Api>,
-                    fork_heap::run<Api>,
                     boundary::run<Api>,
                     scaling::run<Api>,
                     replace::run<Api>,

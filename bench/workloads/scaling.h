@@ -2,8 +2,6 @@
 // figure is the wall time per replacement, all threads together: with enough cores it halves with each
 // doubling of the threads, and stays where it is when they have run out.
 #pragma once
-#include <sched.h>
-
 #include "replacement.h"
 
 namespace tarn::bench::scaling {
@@ -14,10 +12,9 @@ inline constexpr double kRowSeconds = 0.1;
 
 /// Powers of two up to twice the cores, and at least to 8.
 inline Axis usual_threads() {
-  cpu_set_t cores;
-  const int count = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
+  const std::size_t cores = usable_cores();
   Axis axis;
-  for (std::size_t threads = 1; threads <= 8 || threads <= 2 * static_cast<std::size_t>(count); threads *= 2)
+  for (std::size_t threads = 1; threads <= 8 || threads <= 2 * cores; threads *= 2)
     if (threads <= kMaxThreads) axis.add(threads);
   return axis;
 }

@@ -264,7 +264,7 @@ class ThreeTiers {
 
   static inline constinit thread_local List* lists = nullptr;
   static inline PageCache<Pages> pages;
-  static inline constinit std::array<CentralList<Pages>, kClasses> central;
+  static inline std::array<CentralList<Pages>, kClasses> central;
 };
 
 }  // namespace tarn::bench::source_002

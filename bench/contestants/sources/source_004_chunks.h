@@ -99,7 +99,7 @@ class ThreadChunks {
   }
 
   static inline constinit thread_local Turn turn = {};
-  static inline constinit FreeChunks free_chunks;
+  static inline FreeChunks free_chunks;
 };
 
 }  // namespace tarn::bench::source_004

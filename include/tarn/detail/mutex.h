@@ -1,14 +1,5 @@
 // A mutex over futex: constant initialisation, no libc, usable before main and after fork.
 #pragma once
-#if defined(__has_include) && __has_include(<sys/single_threaded.h>)
-#include <sys/single_threaded.h>
-#define TARN_LIBC_TELLS_THREADS true
-#else
-// Before glibc 2.32. What is made with its headers asks a newer libc all the same.
-extern "C" [[gnu::weak]] char __libc_single_threaded;
-#define TARN_LIBC_TELLS_THREADS (&__libc_single_threaded != nullptr)
-#endif
-
 #include <cstdint>
 
 #include "tarn/detail/api.h"
@@ -110,7 +101,7 @@ class ProgramGuard {
     if (mutex_ != nullptr) mutex_->lock();
   }
   /// Whether the process may have a second thread.
-  TARN_INLINE static bool is_needed() { return !TARN_LIBC_TELLS_THREADS || __libc_single_threaded == 0; }
+  TARN_INLINE static bool is_needed() { return !TARN_HAS_ONE_THREAD; }
   TARN_INLINE ~ProgramGuard() {
     if (mutex_ != nullptr) mutex_->unlock();
   }

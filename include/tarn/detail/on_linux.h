@@ -17,3 +17,13 @@
 #define TARN_POINTER_OF_THREAD(scope, name) scope::name
 
 #define TARN_HEADER_OF_IOVEC <sys/uio.h>
+
+/* Whether the libc knows that the process has no second thread. */
+#if defined(__has_include) && __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define TARN_HAS_ONE_THREAD (__libc_single_threaded != 0)
+#elif defined(__cplusplus)
+/* Before glibc 2.32. What is made with its headers asks a newer libc all the same. */
+extern "C" [[gnu::weak]] char __libc_single_threaded;
+#define TARN_HAS_ONE_THREAD (&__libc_single_threaded != nullptr && __libc_single_threaded != 0)
+#endif

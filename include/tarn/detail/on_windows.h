@@ -36,6 +36,7 @@
   })
 
 #define TARN_HEADER_OF_IOVEC "tarn/detail/iovec.h"
+#define TARN_HAS_ONE_THREAD false /* nothing tells */
 
 #ifdef __cplusplus
 namespace tarn {

@@ -14,6 +14,7 @@ enum {
   MAP_PRIVATE = 2,
   MAP_ANONYMOUS = 32,
   MAP_NORESERVE = 0,
+  MAP_POPULATE = 0x8000,
   MAP_SHARED = 1
 };
 enum { MFD_CLOEXEC };
@@ -23,11 +24,24 @@ enum { _SC_PAGESIZE };
 inline DWORD protection_of(int protection) {
   return protection == PROT_NONE ? PAGE_NOACCESS : protection == PROT_READ ? PAGE_READONLY : PAGE_READWRITE;
 }
-inline void* mmap(void*, std::size_t bytes, int protection, int, int, long) {
+inline void* mmap(void*, std::size_t bytes, int protection, int flags, int, long) {
+  constexpr std::size_t kPageBytes = 4096;
   void* const start = VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, protection_of(protection));
-  return start == nullptr ? MAP_FAILED : start;
+  if (start == nullptr) return MAP_FAILED;
+  if ((flags & MAP_POPULATE) != 0)
+    for (std::size_t i = 0; i < bytes; i += kPageBytes) static_cast<volatile char*>(start)[i] = 0;
+  return start;
 }
-inline int munmap(void* start, std::size_t) { return VirtualFree(start, 0, MEM_RELEASE) != 0 ? 0 : -1; }
+/// Neighbours that were mapped apart may go together, as on Linux; a part of a mapping may not.
+inline int munmap(void* start, std::size_t bytes) {
+  char* at = static_cast<char*>(start);
+  for (char* const end = at + bytes; at < end;) {
+    MEMORY_BASIC_INFORMATION region;
+    if (VirtualQuery(at, &region, sizeof region) == 0 || VirtualFree(at, 0, MEM_RELEASE) == 0) return -1;
+    at += region.RegionSize;
+  }
+  return 0;
+}
 inline int mprotect(void* start, std::size_t bytes, int protection) {
   DWORD before = 0;
   return VirtualProtect(start, bytes, protection_of(protection), &before) != 0 ? 0 : -1;
