@@ -44,15 +44,23 @@ class HandlePool {
 
   template <typename... Arguments>
   [[nodiscard]] Handle<T> create(Arguments&&... arguments) {
-    T* const object = pool_.create(std::forward<Arguments>(arguments)...);
+    struct EndsUnnamed {  // what found no slot, because there was no memory for one
+      ~EndsUnnamed() {
+        if (object != nullptr) pool.destroy(object);
+      }
+      ObjectPool<T>& pool;
+      T* object;
+    };
+    EndsUnnamed made{pool_, pool_.create(std::forward<Arguments>(arguments)...)};
     const std::lock_guard guard(mutex_);
     if (free_.empty()) {
-      free_.push_back(static_cast<std::uint32_t>(slots_.size()));
       slots_.emplace_back();
+      free_.reserve(slots_.capacity());  // destroy() throws nothing
+      free_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
     }
     const std::uint32_t slot = free_.back();
     free_.pop_back();
-    slots_[slot].object = object;
+    slots_[slot].object = std::exchange(made.object, nullptr);
     return {slot, ++slots_[slot].generation};
   }
   [[nodiscard]] Handle<T> create_for_overwrite() { return create(detail::ForOverwrite()); }
