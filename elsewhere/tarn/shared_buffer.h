@@ -3,14 +3,9 @@
 #include <cstdint>
 #include <utility>
 
+#include "../../include/tarn/shared_buffer.h"
 #include "tarn/detail/blocks.h"
 #include "tarn/detail/mutex.h"
-
-#if !defined(__GNUC__) || defined(TARN_TEST_WITHOUT_GNU)
-#define asm(...)
-#endif
-#include "../../include/tarn/shared_buffer.h"
-#undef asm
 
 namespace TARN_NAMESPACE::detail {
 

@@ -203,7 +203,7 @@ class Arena {
     cleanup->seal = cleanup->right_seal();
     front_.cleanup = cleanup;
   }
-  [[gnu::noinline]] TARN_LOCAL void* allocate_slow(std::size_t size, std::size_t alignment) noexcept {
+  TARN_NOINLINE TARN_LOCAL void* allocate_slow(std::size_t size, std::size_t alignment) noexcept {
     void* const block = detail::arena_allocate_slow(front_, size, alignment);
     if (block != nullptr) detail::annotate_bump(block, size);
     return block;

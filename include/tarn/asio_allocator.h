@@ -72,7 +72,7 @@ class AllocatedHandler : public detail::HandlerExecutor<Handler> {
 
  private:
   Handler handler_;
-  [[no_unique_address]] allocator_type allocator_;
+  TARN_NO_UNIQUE_ADDRESS allocator_type allocator_;
 };
 
 namespace detail {
@@ -87,7 +87,7 @@ struct AllocatedCompletion : AllocatedHandler<Handler, Source> {
 template <typename Initiation, typename Source>
 struct AllocatedInitiation {
   Initiation initiation;
-  [[no_unique_address]] allocator_for<void*, Source> source;
+  TARN_NO_UNIQUE_ADDRESS allocator_for<void*, Source> source;
 
   template <typename Handler, typename... Arguments>
   decltype(auto) operator()(Handler&& handler, Arguments&&... arguments) && {

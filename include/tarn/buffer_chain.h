@@ -10,6 +10,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "tarn/detail/error.h"
@@ -62,7 +63,7 @@ class BufferChain {
     SharedBuffer buffer = pool.allocate_shared(count < least ? least : count);
     if (!buffer) detail::throw_bad_alloc();
     buffer.truncate(count);
-    __builtin_memcpy(buffer.data(), next, count);
+    std::memcpy(buffer.data(), next, count);
     append(std::move(buffer));
   }
   /// The same. \returns false when memory is refused: then the buffer is still the caller's. \post else the
@@ -149,7 +150,7 @@ class BufferChain {
     for (std::uint32_t i = 0; i < count_ && copied < most; ++i) {
       const detail::BufferHandle& handle = at(i);
       const std::size_t bytes = handle.size < most - copied ? handle.size : most - copied;
-      __builtin_memcpy(static_cast<char*>(target) + copied, handle.data, bytes);
+      std::memcpy(static_cast<char*>(target) + copied, handle.data, bytes);
       copied += bytes;
     }
     return copied;
@@ -199,10 +200,11 @@ class BufferChain {
   TARN_LOCAL std::size_t fill_last(const char* bytes, std::size_t count) {
     if (count_ == 0 || count == 0) return 0;
     detail::BufferHandle last = detail::copy_members(at(count_ - 1));
-    if (__atomic_load_n(last.others, __ATOMIC_ACQUIRE) != 0) return 0;  // another handle may have these bytes
+    if (detail::atomic_load(last.others, detail::kAcquire) != 0)
+      return 0;  // another handle may have these bytes
     const std::size_t room = detail::shared_buffer_block_bytes(last) - last.offset - last.size;
     const std::size_t fitting = count < room ? count : room;
-    __builtin_memcpy(last.data + last.size, bytes, fitting);
+    std::memcpy(last.data + last.size, bytes, fitting);
     last.size += static_cast<std::uint32_t>(fitting);
     set(count_ - 1, last);
     bytes_ += fitting;

@@ -111,8 +111,7 @@ struct BufferPoolFront {
   /// \returns the smallest size for so many bytes. \pre 1 <= bytes <= largest.
   TARN_INLINE SharedPoolFront& size_for(std::size_t bytes) const {
     constexpr unsigned kHighestBit = 63;
-    SharedPoolFront* size =
-        first_larger[kHighestBit - static_cast<unsigned>(__builtin_clzll((bytes - 1) | 1))];
+    SharedPoolFront* size = first_larger[kHighestBit - leading_zeros((bytes - 1) | 1)];
     while (size->stride < bytes) ++size;
     return *size;
   }
@@ -295,7 +294,7 @@ class BufferPool {
  private:
   friend struct detail::BufferPoolAccess;
 
-  [[gnu::cold, gnu::noinline]] TARN_LOCAL void* refuse() {
+  TARN_COLD TARN_NOINLINE TARN_LOCAL void* refuse() {
     detail::buffer_pool_refused(state_);
     if (detail::buffer_pool_throws(state_)) detail::throw_bad_alloc();
     return nullptr;

@@ -118,7 +118,7 @@ struct FrameOfAllocator {
   };
   using Traits = typename std::allocator_traits<Allocator>::template rebind_traits<Unit>;
 
-  [[no_unique_address]] typename Traits::allocator_type allocator;
+  TARN_NO_UNIQUE_ADDRESS typename Traits::allocator_type allocator;
   static bool aligns_to(std::size_t) { return false; }
   TARN_LOCAL void* allocate(std::size_t bytes, std::size_t) {
     return std::to_address(Traits::allocate(allocator, units_for(bytes)));
@@ -139,7 +139,7 @@ struct FrameTail {
 };
 template <typename Place>
 struct FrameTailOf : FrameTail {
-  [[no_unique_address]] Place place;
+  TARN_NO_UNIQUE_ADDRESS Place place;
 };
 /// Behind a frame that is aligned to more than kFrameAlignment.
 template <typename Place>

@@ -129,7 +129,7 @@ TARN_INLINE void* pop(OwnRecord& record) {
   void** const top = record.top;
   void* const block = *top;
   if (block != nullptr) [[likely]]
-    __atomic_store_n(&record.top, top - 1, __ATOMIC_RELAXED);
+    atomic_store(&record.top, top - 1, kRelaxed);
   return block;
 }
 
@@ -137,11 +137,10 @@ TARN_INLINE void* pop(OwnRecord& record) {
 // it is nullptr.
 TARN_INLINE bool push(OwnRecord& record, void* block) {
   void** const top = record.top;
-  if (top >= __atomic_load_n(&record.limit, __ATOMIC_RELAXED) || *top == block || block == nullptr)
-      [[unlikely]]
+  if (top >= atomic_load(&record.limit, kRelaxed) || *top == block || block == nullptr) [[unlikely]]
     return false;
-  __atomic_store_n(top + 1, block, __ATOMIC_RELAXED);
-  __atomic_store_n(&record.top, top + 1, __ATOMIC_RELEASE);
+  atomic_store(top + 1, block, kRelaxed);
+  atomic_store(&record.top, top + 1, kRelease);
   return true;
 }
 
@@ -362,7 +361,7 @@ class BasicFixedPool {
     if constexpr (kIsForOneThread)
       if (front_.user != nullptr) check_user();
   }
-  [[gnu::cold, gnu::noinline]] TARN_LOCAL void* refuse() {
+  TARN_COLD TARN_NOINLINE TARN_LOCAL void* refuse() {
     detail::block_pool_refused(front_.state);
     if (detail::block_pool_throws(front_.state)) detail::throw_bad_alloc();
     return nullptr;

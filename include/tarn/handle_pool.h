@@ -86,7 +86,7 @@ class HandlePool {
     detail::annotate_allocation(front_.checked_as, slot.memory, sizeof(T));
     construct(slot.memory, detail::slot_of(slot.handle), std::forward<Arguments>(arguments)...);
     // Release: a thread that reads this generation also reads the object.
-    slot.word->store(slot.handle | detail::maker_bits(cache->thread_number), __ATOMIC_RELEASE);
+    slot.word->store(slot.handle | detail::maker_bits(cache->thread_number), detail::kRelease);
     const std::uint64_t handle = slot.handle;  // a reference to the member would keep it in memory
     return std::bit_cast<Handle<T>>(handle);
   }
@@ -195,10 +195,10 @@ class HandlePool {
     if (!may_be_live(handle, front_.malloc_slot_count)) return nullptr;
     detail::HandleGroup& group = group_of(handle);
     if (!is_live(group, handle)) return nullptr;
-    return as_object(object_of_malloc(group.objects.load(__ATOMIC_RELAXED), index_of(handle)));
+    return as_object(object_of_malloc(group.objects.load(detail::kRelaxed), index_of(handle)));
   }
   TARN_INLINE static void* object_of_malloc(char* pointers, std::uint32_t index) {
-    return __atomic_load_n(static_cast<void**>(static_cast<void*>(pointers)) + index, __ATOMIC_ACQUIRE);
+    return detail::atomic_load(static_cast<void**>(static_cast<void*>(pointers)) + index, detail::kAcquire);
   }
 
   struct FreeSlot {
@@ -210,21 +210,21 @@ class HandlePool {
   TARN_INLINE FreeSlot take_slot(detail::ThreadCache* cache) {
     auto* const word = static_cast<detail::SlotWord*>(detail::pop(cache, front_.place));
     if (word != nullptr) [[likely]] {
-      const std::uint64_t handle = detail::next_handle(word->load(__ATOMIC_RELAXED));
+      const std::uint64_t handle = detail::next_handle(word->load(detail::kRelaxed));
       return {handle, object_at(group_of(handle), handle), word};
     }
     const detail::HandlePlace place = take_slot_slow();
     return {place.handle, place.memory, word_in(group_of(place.handle), place.handle)};
   }
   // \why not as FreeSlot: two words are returned in registers.
-  [[gnu::noinline, gnu::cold]] TARN_LOCAL detail::HandlePlace take_slot_slow() {
+  TARN_COLD TARN_NOINLINE TARN_LOCAL detail::HandlePlace take_slot_slow() {
     const detail::HandlePlace place = detail::take_handle_slot(front_);
     if (place.memory == nullptr) [[unlikely]]
       detail::throw_bad_alloc();
     return place;
   }
 
-  [[gnu::noinline, gnu::cold]] TARN_LOCAL bool destroy_slow(std::uint64_t handle) noexcept {
+  TARN_COLD TARN_NOINLINE TARN_LOCAL bool destroy_slow(std::uint64_t handle) noexcept {
     T* const object = as_object(detail::end_handle_object(front_, handle));
     if (object == nullptr) return false;
     run_destructor(object);
@@ -268,7 +268,7 @@ class HandlePool {
 
   template <typename Visit>
   TARN_INLINE static void visit_slot(const detail::SlotWord& slot, void* memory, Visit& visit) {
-    const std::uint64_t word = slot.load(__ATOMIC_ACQUIRE);
+    const std::uint64_t word = slot.load(detail::kAcquire);
     if ((detail::generation_of(word) & 1) != 0) [[likely]]
       visit(std::bit_cast<Handle<T>>(detail::handle_of(word)), *as_object(memory));
   }
@@ -278,10 +278,10 @@ class HandlePool {
   TARN_LOCAL void visit_places(const detail::HandleWalk& walk, Visit& visit) {
     for (std::uint32_t i = 0; i < walk.place_count; ++i) {
       const auto [object, slot] = walk.places[i];
-      const std::uint64_t word = slot->load(__ATOMIC_ACQUIRE), handle = detail::handle_of(word);
+      const std::uint64_t word = slot->load(detail::kAcquire), handle = detail::handle_of(word);
       if ((detail::generation_of(word) & 1) == 0) continue;
-      char* const pointers = group_of(handle).objects.load(__ATOMIC_RELAXED);
-      if (object_of_malloc(pointers, index_of(handle)) == object && slot->load(__ATOMIC_ACQUIRE) == word)
+      char* const pointers = group_of(handle).objects.load(detail::kRelaxed);
+      if (object_of_malloc(pointers, index_of(handle)) == object && slot->load(detail::kAcquire) == word)
         visit(std::bit_cast<Handle<T>>(handle), *as_object(object));
     }
   }
@@ -309,7 +309,7 @@ class HandlePool {
         continue;
       }
       for (; bits != 0; bits &= bits - 1) {
-        const auto i = static_cast<std::uint32_t>(__builtin_ctzll(bits));
+        const auto i = detail::trailing_zeros(bits);
         visit_slot(words[i], start + i * kStride, visit);
       }
     }

@@ -55,7 +55,7 @@ class HandlerMemory {
   TARN_LOCAL std::size_t release_unused() noexcept;
 
   std::size_t live_count() const noexcept {
-    return counted_inside_.load(__ATOMIC_RELAXED) + counted_outside_.load(__ATOMIC_RELAXED);
+    return counted_inside_.load(detail::kRelaxed) + counted_outside_.load(detail::kRelaxed);
   }
   /// \returns how many blocks wait for the next operations. \pre no other thread uses the memory, as for
   /// kept_bytes().
@@ -100,12 +100,12 @@ class HandlerMemory {
    public:
     TARN_LOCAL explicit Visit(detail::Atomic<bool>& is_visited) : is_visited_(is_visited) {
       // In a child of fork the flag may be that of a thread which is not there.
-      is_in_ = detail::ProgramGuard::is_needed() ? !is_visited_.exchange(true, __ATOMIC_ACQUIRE)
-                                                 : !is_visited_.load(__ATOMIC_RELAXED);
+      is_in_ = detail::ProgramGuard::is_needed() ? !is_visited_.exchange(true, detail::kAcquire)
+                                                 : !is_visited_.load(detail::kRelaxed);
       is_shown_ = is_in_ && detail::ProgramGuard::is_needed();
     }
     TARN_LOCAL ~Visit() {
-      if (is_shown_) is_visited_.store(false, __ATOMIC_RELEASE);
+      if (is_shown_) is_visited_.store(false, detail::kRelease);
     }
     Visit(const Visit&) = delete;
     Visit& operator=(const Visit&) = delete;
@@ -119,7 +119,7 @@ class HandlerMemory {
 
   /// \pre the thread is inside. \returns the live count with this change, of 1 or SIZE_MAX, which is -1.
   TARN_LOCAL std::size_t change_live_count(std::size_t by) {
-    counted_inside_.store(counted_inside_.load(__ATOMIC_RELAXED) + by, __ATOMIC_RELAXED);
+    counted_inside_.store(counted_inside_.load(detail::kRelaxed) + by, detail::kRelaxed);
     return live_count();
   }
   static constexpr bool is_of_every_block(std::size_t alignment) {
@@ -157,13 +157,13 @@ inline void* HandlerMemory::allocate(std::size_t bytes, std::size_t alignment) n
     if (is_of_every_block(alignment)) block = take_at_least(bytes);
     if (block == nullptr && kept_count_ + live > most_live_) outgrown = take_at_least(0);
   } else {
-    counted_outside_.fetch_add(1, __ATOMIC_RELAXED);
+    counted_outside_.fetch_add(1, detail::kRelaxed);
   }
   if (block != nullptr) return block;
   tarn::deallocate(outgrown);
   block = take_from_general_pool(bytes, alignment);
   unseal(block);
-  if (block == nullptr) counted_outside_.fetch_sub(1, __ATOMIC_RELAXED);
+  if (block == nullptr) counted_outside_.fetch_sub(1, detail::kRelaxed);
   return block;
 }
 
@@ -175,7 +175,7 @@ inline void HandlerMemory::deallocate(void* block, std::size_t, std::size_t alig
     const std::size_t live = change_live_count(SIZE_MAX);
     if (is_of_every_block(alignment) && kept_count_ + live < most_live_) return keep(block);
   } else {
-    counted_outside_.fetch_sub(1, __ATOMIC_RELAXED);
+    counted_outside_.fetch_sub(1, detail::kRelaxed);
   }
   tarn::deallocate(block);
 }

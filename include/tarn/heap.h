@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 
 #include "tarn/detail/error.h"
 #include "tarn/detail/outside_scopes.h"
@@ -93,7 +94,7 @@ TARN_API bool is_in_pages(const void* pointer) noexcept;
 TARN_API void say_that_malloc_is_foreign() noexcept;
 
 /// Tries malloc, and says so on standard error when it is not tarn's, unless a checker wants it so.
-[[gnu::noinline]] TARN_LOCAL inline bool probe_malloc() noexcept {
+TARN_NOINLINE TARN_LOCAL inline bool probe_malloc() noexcept {
   void* volatile probe = std::malloc(1);
   const bool is_ours = probe == nullptr || is_in_pages(probe);
   std::free(probe);
@@ -138,9 +139,9 @@ class Heap {
   /// Zeroed memory for `count` objects of `size` bytes; nullptr also when the product overflows.
   [[nodiscard]] TARN_LOCAL void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
     std::size_t bytes = 0;
-    if (__builtin_mul_overflow(count, size, &bytes)) return allocate(SIZE_MAX);  // refused, with its errno
+    if (detail::multiply_overflows(count, size, bytes)) return allocate(SIZE_MAX);  // refused, with its errno
     void* const block = allocate(bytes);
-    return block != nullptr ? __builtin_memset(block, 0, bytes) : nullptr;
+    return block != nullptr ? std::memset(block, 0, bytes) : nullptr;
   }
   /// \returns the block, which may have moved; nullptr when refused, and the old block then stays valid.
   [[nodiscard]] TARN_LOCAL void* reallocate(void* block, std::size_t size) noexcept;

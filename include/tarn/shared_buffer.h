@@ -37,12 +37,12 @@ struct BufferHandle {
 };
 
 /// A copy, member by member. \why handles have mostly been stored so a moment ago, and a load of two members
-/// at once would wait until the stores are through; the empty statements keep compilers from joining them.
+/// at once would wait until the stores are through.
 TARN_INLINE BufferHandle copy_members(const BufferHandle& handle) {
   char* data = handle.data;
   std::uint32_t* others = handle.others;
   std::uint32_t size = handle.size, offset = handle.offset;
-  asm("" : "+r"(data), "+r"(others), "+r"(size), "+r"(offset));
+  TARN_KEEP_APART(data, others, size, offset);
   return {data, others, size, offset};
 }
 /// Moves a handle out of its place, which refers to no buffer then.
@@ -69,7 +69,7 @@ TARN_API std::size_t shared_buffer_block_bytes(const BufferHandle& handle) noexc
 TARN_INLINE void add_reference(const BufferHandle& handle) {
   std::uint32_t before = 0;
   if (ProgramGuard::is_needed()) {
-    before = __atomic_fetch_add(handle.others, 1, __ATOMIC_RELAXED);
+    before = atomic_fetch_add(handle.others, 1u, kRelaxed);
   } else {
     before = *handle.others;
     *handle.others = before + 1;
@@ -80,12 +80,12 @@ TARN_INLINE void add_reference(const BufferHandle& handle) {
 
 TARN_INLINE void end_reference(const BufferHandle& handle) {
   // The only handle needs no exchange: nobody else can copy one.
-  if (__atomic_load_n(handle.others, __ATOMIC_ACQUIRE) != 0) {
-    const std::uint32_t before = __atomic_fetch_sub(handle.others, 1, __ATOMIC_ACQ_REL);
+  if (atomic_load(handle.others, kAcquire) != 0) {
+    const std::uint32_t before = atomic_fetch_sub(handle.others, 1u, kAcqRel);
     if (before >= kMostReferences) [[unlikely]]
       stop_at_reference_count(copy_members(handle));
     if (before != 0) return;
-    __atomic_store_n(handle.others, 0, __ATOMIC_RELAXED);  // others have ended meanwhile
+    atomic_store(handle.others, 0u, kRelaxed);  // others have ended meanwhile
   }
   profile_deallocation(handle.data - handle.offset);
   end_shared_buffer(copy_members(handle));  // a copy: the handle itself may stay in registers
@@ -141,7 +141,8 @@ class SharedBuffer {
   /// \returns how many handles the buffer has; 0 without a buffer. Other threads may change it meanwhile,
   /// unless it is 1.
   std::size_t reference_count() const noexcept {
-    return handle_.others != nullptr ? std::size_t{1} + __atomic_load_n(handle_.others, __ATOMIC_ACQUIRE) : 0;
+    return handle_.others != nullptr ? std::size_t{1} + detail::atomic_load(handle_.others, detail::kAcquire)
+                                     : 0;
   }
 
   /// \returns another handle, to `bytes` bytes from `first` on. Stops the process when there are fewer.

@@ -1,26 +1,5 @@
 // All public C++ headers, but Asio's adapter.
 #pragma once
-// The standard library's own uses of the builtins come before detail/compiler.h defines these.
-#include <algorithm>
-#include <atomic>
-#include <compare>
-#include <coroutine>
-#include <deque>
-#include <forward_list>
-#include <functional>
-#include <list>
-#include <map>
-#include <memory>
-#include <memory_resource>
-#include <mutex>
-#include <optional>
-#include <set>
-#include <string>
-#include <tuple>
-#include <unordered_map>
-#include <unordered_set>
-#include <vector>
-
 #include "tarn/allocator.h"
 #include "tarn/arena.h"
 #include "tarn/buffer_chain.h"

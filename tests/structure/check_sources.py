@@ -1,9 +1,11 @@
 """Checks the rules that the sources keep: the tiers' order, no circle among the files of a folder, who may
 name what of page/, how many files a folder has, which rooms of the command use which, a test for every file,
-comments in long functions, the width of lines and the format; that every header compiles alone; what each
-says in C++17; which results the compiler sees dropped.
+comments in long functions, the width of lines and the format; where public headers have words of one
+compiler's; that every header compiles alone; what each says in C++17; which results the compiler sees
+dropped.
 
-usage: check_sources.py tiers|circles|rooms|tool_rooms|tests|comments|width|format|nodiscard PROJECT
+usage: check_sources.py tiers|circles|rooms|tool_rooms|tests|comments|width|format PROJECT
+       check_sources.py nodiscard|extensions PROJECT
        check_sources.py headers|old_dialect|dropped_results PROJECT COMPILER
 """
 import collections
@@ -20,7 +22,8 @@ import tables
 # Lowest first: a file includes its own folder and those before it.
 TIERS = ["base", "os", "page", "central", "thread", "general", "pool", "observe", "override"]
 # Public headers belong to tiers too; those that are not named here are the pools'.
-PUBLIC = {"version": "base", "detail/api": "base", "detail/atomic": "base", "detail/c_api": "base",
+PUBLIC = {"version": "base", "detail/abi": "base", "detail/compiler": "base",
+          "detail/api": "base", "detail/atomic": "base", "detail/c_api": "base",
           "detail/bins": "base", "detail/construct": "base", "detail/error": "base",
           "detail/system": "base", "detail/on_linux": "base", "detail/on_windows": "base",
           "detail/iovec": "base",
@@ -391,6 +394,22 @@ def check_nodiscard(project):
     return faults
 
 
+EXTENSION = re.compile(r"__builtin_\w+|__int128|\b(?:gnu|clang|msvc)::|\bno_unique_address|__attribute__|"
+                       r"\basm\b|__(?:atomic|ATOMIC)_\w+|__extension__|__declspec|\b_Interlocked\w+")
+MAY_HAVE_EXTENSIONS = ("compiler.h", "on_linux.h", "on_windows.h")
+
+
+def check_extensions(project):
+    """Words that only some compilers know stand in detail/compiler.h, and in the headers of the systems."""
+    faults = []
+    for header in sorted((project / "include").rglob("*.h")):
+        if header.parent.name != "detail" or header.name not in MAY_HAVE_EXTENSIONS:
+            words = set(EXTENSION.findall(COMMENT.sub("", header.read_text("utf-8"))))
+            faults += [f"{header.relative_to(project)}: {word} is for detail/compiler.h"
+                       for word in sorted(words)]
+    return faults
+
+
 def check_dropped_results(project, compiler):
     source = project / "tests/structure/dropped_results.cc"
     result = subprocess.run([compiler, "-std=c++20", "-S", "-o", "/dev/null", "-Wunused-result", "-I",
@@ -409,7 +428,8 @@ CHECKS = {"tiers": check_tiers, "circles": check_circles, "rooms": check_rooms,
           "tool_rooms": check_tool_rooms, "tests": check_tests,
           "comments": check_comments, "width": check_width,
           "format": check_format, "headers": check_headers, "old_dialect": check_old_dialect,
-          "nodiscard": check_nodiscard, "dropped_results": check_dropped_results}
+          "nodiscard": check_nodiscard, "extensions": check_extensions,
+          "dropped_results": check_dropped_results}
 
 
 def main():

@@ -237,6 +237,21 @@ void allocate_all(int);
         self.assertEqual(check.check_nodiscard(self.project), [])
 
 
+class Extensions(Tree):
+    def test_a_word_of_one_compiler(self):
+        for word in ("[[gnu::cold]] void f();", 'asm("");', "__builtin_ctzll(bits);",
+                     "[[no_unique_address]] E e;", "f(__ATOMIC_RELAXED);", "unsigned __int128 a;",
+                     "__declspec(noinline) void f();"):
+            with self.subTest(word):
+                self.write("include/tarn/a.h", word + "\n")
+                self.refuses(check.check_extensions(self.project), "include/tarn/a.h", "detail/compiler.h")
+
+    def test_the_file_for_them_and_comments(self):
+        self.write("include/tarn/a.h", "// no asm here\nint assembly;\nTARN_COLD void f();\n")
+        self.write("include/tarn/detail/compiler.h", "#define TARN_COLD [[gnu::cold]]\n")
+        self.assertEqual(check.check_extensions(self.project), [])
+
+
 class Tiers(Tree):
     def test_an_upward_include(self):
         self.write("src/os/a.h", '#include "page/b.h"\n')

@@ -11,3 +11,8 @@
 #endif
 #define TARN_C_ATTRIBUTES(...)
 #define TARN_C_API TARN_C_LINKAGE
+#if defined(_WIN32)
+#define TARN_HEADER_OF_IOVEC "tarn/detail/iovec.h"
+#else
+#define TARN_HEADER_OF_IOVEC <sys/uio.h>
+#endif

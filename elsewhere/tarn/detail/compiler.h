@@ -1,37 +1,53 @@
-// What the public headers use of GNU's language, for compilers without it (Visual C++).
+// As the library's own detail/compiler.h, elsewhere (docs/elsewhere.md), in words that each compiler knows.
 #pragma once
-#if !defined(__GNUC__) || defined(TARN_TEST_WITHOUT_GNU)
 #include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
-namespace tarn::without_gnu {
+#include "tarn/detail/abi.h"
 
-template <typename T, typename U>
-T fetch_add(T* word, U value) {
-  return std::atomic_ref<T>(*word).fetch_add(static_cast<T>(value));
-}
-inline bool multiply(std::size_t a, std::size_t b, std::size_t* product) {
-  *product = a * b;
-  return a != 0 && *product / a != b;
-}
+#define TARN_NOINLINE
+#define TARN_COLD
+#define TARN_NO_UNIQUE_ADDRESS [[no_unique_address]]
+#define TARN_KEEP_APART(a, b, c, d) static_cast<void>(0)
 
-}  // namespace tarn::without_gnu
+namespace TARN_NAMESPACE::detail {
 
-#define __ATOMIC_RELAXED 0
-#define __ATOMIC_ACQUIRE 2
-#define __ATOMIC_RELEASE 3
-#define __ATOMIC_ACQ_REL 4
-#define __ATOMIC_SEQ_CST 5
-#define __atomic_load_n(word, order) std::atomic_ref(*(word)).load()
-#define __atomic_store_n(word, value, order) std::atomic_ref(*(word)).store(value)
-#define __atomic_fetch_add(word, value, order) ::tarn::without_gnu::fetch_add(word, value)
-#define __atomic_fetch_sub(word, value, order) ::tarn::without_gnu::fetch_add(word, 0u - (value))
-#define __builtin_memcpy(to, from, bytes) std::memcpy(to, from, bytes)
-#define __builtin_memset(to, byte, bytes) std::memset(to, byte, bytes)
-#define __builtin_mul_overflow(a, b, product) ::tarn::without_gnu::multiply(a, b, product)
-#define __builtin_clzll(word) std::countl_zero(std::uint64_t{word})
-#define __builtin_ctzll(word) std::countr_zero(std::uint64_t{word})
+inline constexpr int kRelaxed = 0, kAcquire = 2, kRelease = 3, kAcqRel = 4, kSeqCst = 5;
+
+template <typename T>
+decltype(auto) as_atomic(T* at) {
+#if defined(__cpp_lib_atomic_ref)
+  return std::atomic_ref<T>(*at);
+#else  // libc++ before 19
+  return reinterpret_cast<std::atomic<T>&>(*at);
 #endif
+}
+template <typename T>
+T atomic_load(T* at, int) {
+  return as_atomic(at).load();
+}
+template <typename T>
+void atomic_store(T* at, T value, int) {
+  as_atomic(at).store(value);
+}
+template <typename T>
+T atomic_fetch_add(T* at, T value, int) {
+  return as_atomic(at).fetch_add(value);
+}
+template <typename T>
+T atomic_fetch_sub(T* at, T value, int) {
+  return as_atomic(at).fetch_sub(value);
+}
+
+inline bool multiply_overflows(std::size_t a, std::size_t b, std::size_t& result) {
+  result = a * b;
+  return a != 0 && result / a != b;
+}
+constexpr unsigned leading_zeros(std::uint64_t word) { return static_cast<unsigned>(std::countl_zero(word)); }
+constexpr unsigned trailing_zeros(std::uint64_t word) {
+  return static_cast<unsigned>(std::countr_zero(word));
+}
+
+}  // namespace TARN_NAMESPACE::detail

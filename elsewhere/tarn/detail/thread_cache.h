@@ -30,6 +30,7 @@ struct ThreadCache {};
 inline thread_local ThreadCache* thread_cache = nullptr;
 inline ThreadCache* load_cache(ThreadCache* const& pointer) { return pointer; }
 inline ThreadCache* own_cache() { return nullptr; }
+inline ThreadCache** address_of_own_cache() { return &thread_cache; }
 template <typename Where>
 void* pop(ThreadCache*, Where) {
   return nullptr;

@@ -49,7 +49,7 @@ constexpr BinClass bin_class_of_index(unsigned index) { return static_cast<BinCl
 
 /// Bin of a request with 1024 < size <= 256 KiB.
 constexpr Bin medium_bin_of(std::size_t size) {
-  const unsigned exponent = 63u - static_cast<unsigned>(__builtin_clzll(size - 1));  // 2^exponent <= size - 1
+  const unsigned exponent = 63u - leading_zeros(size - 1);  // 2^exponent <= size - 1
   if (size > 16384)
     return Bin{kFirstCoarseBin + (exponent - 14) * 8 +
                (static_cast<unsigned>((size - 1) >> (exponent - 3)) & 7u)};

@@ -15,9 +15,3 @@
 #else
 #define TARN_API_VISIBILITY "default"
 #endif
-
-#if defined(__GNUC__)
-#define TARN_C_ATTRIBUTES(...) __attribute__((__VA_ARGS__))
-#else
-#define TARN_C_ATTRIBUTES(...)
-#endif

@@ -26,8 +26,8 @@ namespace detail {
 
 // Without exceptions these are inlined: a program of files with and without has no two of one name.
 #if defined(__cpp_exceptions)
-[[noreturn, gnu::cold, gnu::noinline]] TARN_LOCAL inline void throw_bad_alloc() { throw std::bad_alloc(); }
-[[noreturn, gnu::cold, gnu::noinline]] TARN_LOCAL inline void throw_bad_array_length() {
+[[noreturn]] TARN_COLD TARN_NOINLINE TARN_LOCAL inline void throw_bad_alloc() { throw std::bad_alloc(); }
+[[noreturn]] TARN_COLD TARN_NOINLINE TARN_LOCAL inline void throw_bad_array_length() {
   throw std::bad_array_new_length();
 }
 #else

@@ -44,24 +44,24 @@ struct HandlePoolState;
 template <typename T>
 TARN_INLINE T load_quietly(const Atomic<T>& word) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8);
-#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+#if defined(TARN_LOAD_QUIETLY)
   T value;
-  asm volatile("mov {%1, %0|%0, %1}" : "=r"(value) : "m"(word));
+  TARN_LOAD_QUIETLY(value, word);
   return value;
 #else
-  return word.load(__ATOMIC_ACQUIRE);
+  return word.load(kAcquire);
 #endif
 }
 
 /// The same of half of a word. \why the half: an instruction less than to shift it down.
 TARN_INLINE std::uint32_t load_upper_half_quietly(const Atomic<std::uint64_t>& word) {
-#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
-  using Half [[gnu::may_alias]] = std::uint32_t;
+#if defined(TARN_LOAD_QUIETLY)
+  using Half TARN_MAY_ALIAS = std::uint32_t;
   std::uint32_t value;
-  asm volatile("mov {%1, %0|%0, %1}" : "=r"(value) : "m"(reinterpret_cast<const Half*>(&word)[1]));
+  TARN_LOAD_QUIETLY(value, reinterpret_cast<const Half*>(&word)[1]);
   return value;
 #else
-  return static_cast<std::uint32_t>(word.load(__ATOMIC_ACQUIRE) >> 32);
+  return static_cast<std::uint32_t>(word.load(kAcquire) >> 32);
 #endif
 }
 
@@ -105,40 +105,25 @@ TARN_INLINE std::uint32_t load_generation(const SlotWord& word) { return load_up
 /// Which of up to 64 neighbours are live, as the bits of a word. \returns bit i of the result from bit 32 of
 /// word i. \pre count is at most 64.
 TARN_INLINE std::uint64_t bits_of_words(const void* words, std::uint32_t count) {
-  using Word [[gnu::may_alias]] = std::uint64_t;
-  const auto* const from = static_cast<const Word*>(words);
+  const auto* const from = static_cast<const std::uint64_t*>(words);
   std::uint64_t bits = 0;
-  for (std::uint32_t i = count; i-- > 0;)
-    bits = bits * 2 + (__atomic_load_n(from + i, __ATOMIC_RELAXED) >> 32 & 1);
+  for (std::uint32_t i = count; i-- > 0;) bits = bits * 2 + (atomic_load(from + i, kRelaxed) >> 32 & 1);
   return bits;
 }
 
-#if defined(__x86_64__)
-// Others may write meanwhile; each generation is read once, whole. \why the loads are assembly: no C++ load
-// of 16 bytes is atomic in its parts.
-using FourNumbers [[gnu::vector_size(16), gnu::may_alias]] = int;
-
-template <typename Vector>
-TARN_INLINE Vector load_vector(const void* from) {
-  Vector vector;
-  asm("movdqu %1, %0" : "=x"(vector) : "m"(*static_cast<const Vector*>(from)));
-  return vector;
-}
-
+#if defined(TARN_HAS_VECTORS)
+// Others may write meanwhile; each generation is read once, whole.
 TARN_INLINE std::uint64_t bits_of_64_words(const void* words) {
   const auto* const from = static_cast<const char*>(words);
   std::uint64_t bits = 0;
   for (unsigned i = 0; i < 4; ++i) {
     // The upper halves of four words, their lowest bits where a sign is.
     const auto four = [&](unsigned k) {
-      const auto low = load_vector<FourNumbers>(from + 128 * i + 32 * k),
-                 high = load_vector<FourNumbers>(from + 128 * i + 32 * k + 16);
+      const auto low = load_four(from + 128 * i + 32 * k), high = load_four(from + 128 * i + 32 * k + 16);
       return FourNumbers{low[1], low[3], high[1], high[3]} << 31;
     };
-    // Signed saturation keeps the sign, which is all there is.
-    const auto signs = __builtin_ia32_packsswb128(__builtin_ia32_packssdw128(four(0), four(1)),
-                                                  __builtin_ia32_packssdw128(four(2), four(3)));
-    bits |= std::uint64_t{static_cast<std::uint32_t>(__builtin_ia32_pmovmskb128(signs))} << 16 * i;
+    const std::uint32_t signs = signs_of(halves_of(four(0), four(1)), halves_of(four(2), four(3)));
+    bits |= std::uint64_t{signs} << 16 * i;
   }
   return bits;
 }
@@ -183,9 +168,9 @@ struct HandleFront {
 /// mark of its cache.
 TARN_INLINE bool end_object_inside(OwnerMark& mark, SlotWord& word, std::uint64_t handle,
                                    const Atomic<std::uint8_t>& own) {
-  const bool is_own = word.load(__ATOMIC_ACQUIRE) == (handle | maker_bits(own.load(__ATOMIC_ACQUIRE)));
+  const bool is_own = word.load(kAcquire) == (handle | maker_bits(own.load(kAcquire)));
   if (is_own) [[likely]]
-    word.store(ended_word(handle), __ATOMIC_RELEASE);
+    word.store(ended_word(handle), kRelease);
   mark.leave();
   return is_own;
 }
@@ -199,7 +184,7 @@ TARN_INLINE bool end_object_at_once(const HandleFront& front, ThreadCache& cache
   if (!ProgramGuard::is_needed()) {
     if (load_generation(word) != generation_of(handle)) [[unlikely]]
       return false;
-    word.store(ended_word(handle), __ATOMIC_RELAXED);
+    word.store(ended_word(handle), kRelaxed);
     return true;
   }
   OwnerMark& mark = mark_of(cache);

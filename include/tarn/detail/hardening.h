@@ -12,6 +12,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "tarn/detail/api.h"
 
@@ -56,15 +57,12 @@ TARN_INLINE Part& part_in(Part& part) {
 }
 template <typename Part>
 TARN_INLINE Part& part_in(Without<Part>&) {
-  __builtin_unreachable();
+  unreachable();
 }
 
 /// Say what is wrong with the block, and stop the process unless the option at_misuse lets it go on.
-[[gnu::cold]] TARN_API void note_written_block(void* block) noexcept;
-[[gnu::cold]] TARN_API void note_bad_free(void* block) noexcept;
-
-/// Sixteen bytes of a block.
-using Sixteen [[gnu::vector_size(16), gnu::may_alias, gnu::aligned(16)]] = unsigned long long;
+TARN_COLD TARN_API void note_written_block(void* block) noexcept;
+TARN_COLD TARN_API void note_bad_free(void* block) noexcept;
 
 /// Calls at(offset) for sixteen bytes each, four at a time, so that all of `bytes` are met; some twice.
 /// \why few branches: the sizes of most programs follow no pattern.
@@ -89,22 +87,20 @@ TARN_INLINE bool is_zero(const void* block, std::size_t bytes) {
 TARN_INLINE void make_zero(void* block, std::size_t bytes) {
   constexpr std::size_t kWorthACall = 512;
   if (bytes > kWorthACall) {
-    __builtin_memset(block, 0, bytes);
+    std::memset(block, 0, bytes);
     return;
   }
   auto* const parts = static_cast<Sixteen*>(block);
   for_each_sixteen(bytes, [&](std::size_t at) {
     parts[at / sizeof(Sixteen)] = Sixteen{};
-    asm("" ::: "memory");  // else g++ makes a call of it
+    keep_loop();
   });
 }
 
 /// \returns what is not 0, as the guard of a free block is.
 TARN_INLINE std::uint64_t guard_of(const void* block, const GuardKeys& keys) {
-  __extension__ using Product = unsigned __int128;
-  const Product product =
-      static_cast<Product>(reinterpret_cast<std::uintptr_t>(block) ^ keys.first) * keys.second;
-  return (static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64)) | 1;
+  const Product product = product_of(reinterpret_cast<std::uintptr_t>(block) ^ keys.first, keys.second);
+  return (product.low ^ product.high) | 1;
 }
 TARN_INLINE char* place_of_guard(void* block, std::size_t block_bytes) {
   return static_cast<char*>(block) + block_bytes - kGuardBytes;
@@ -115,10 +111,10 @@ TARN_INLINE char* place_of_guard(void* block, std::size_t block_bytes) {
 TARN_INLINE bool begin_guarded(void* block, std::size_t block_bytes, const GuardKeys& keys) {
   const std::uint64_t guard = guard_of(block, keys);
   char* const place = place_of_guard(block, block_bytes);
-  __builtin_memcpy(place, &guard, sizeof guard);
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  std::memcpy(place, &guard, sizeof guard);
+  signal_fence();
   std::uint64_t before = 0;
-  __builtin_memcpy(&before, place - sizeof before, sizeof before);
+  std::memcpy(&before, place - sizeof before, sizeof before);
   if (before != 0 || !is_zero(block, block_bytes - sizeof(Sixteen))) [[unlikely]]
     return note_written_block(block), false;
   return true;
@@ -126,7 +122,7 @@ TARN_INLINE bool begin_guarded(void* block, std::size_t block_bytes, const Guard
 /// \returns whether a live block begins at an address. \pre so many bytes from there on can be read.
 TARN_INLINE bool has_guard(void* block, std::size_t block_bytes, const GuardKeys& keys) {
   std::uint64_t guard = 0;
-  __builtin_memcpy(&guard, place_of_guard(block, block_bytes), sizeof guard);
+  std::memcpy(&guard, place_of_guard(block, block_bytes), sizeof guard);
   return guard == guard_of(block, keys);
 }
 /// Call when a block comes back. \pre as has_guard(). \returns false where it is none that may.

@@ -44,20 +44,20 @@ TARN_INLINE unsigned char* live_byte_at(std::uintptr_t word, const void* block) 
 /// Call when a block is handed out.
 TARN_INLINE void begin_live(std::uintptr_t word, const void* block) {
   if (word != 0) [[likely]]
-    __atomic_store_n(live_byte_at(word, block), live_byte_of(block), __ATOMIC_RELAXED);
+    atomic_store(live_byte_at(word, block), live_byte_of(block), kRelaxed);
 }
 /// \returns whether a live block begins at an address, as far as the class can tell.
 TARN_INLINE bool is_live(std::uintptr_t word, const void* block) {
-  return word == 0 || __atomic_load_n(live_byte_at(word, block), __ATOMIC_RELAXED) == live_mark_of(block);
+  return word == 0 || atomic_load(live_byte_at(word, block), kRelaxed) == live_mark_of(block);
 }
 /// Call when a block comes back. \returns false when no live block begins there.
 TARN_INLINE bool end_live(std::uintptr_t word, const void* block) {
   if (word == 0) [[unlikely]]
     return true;
   unsigned char* const byte = live_byte_at(word, block);
-  if (__atomic_load_n(byte, __ATOMIC_RELAXED) != live_mark_of(block)) [[unlikely]]
+  if (atomic_load(byte, kRelaxed) != live_mark_of(block)) [[unlikely]]
     return false;
-  __atomic_store_n(byte, static_cast<unsigned char>(0), __ATOMIC_RELAXED);
+  atomic_store(byte, static_cast<unsigned char>(0), kRelaxed);
   return true;
 }
 

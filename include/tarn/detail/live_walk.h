@@ -53,16 +53,15 @@ class LiveWalk {
 
 /// Whether block `first` + i of a slab is live still.
 TARN_INLINE bool is_live_still(const LiveWalk& walk, std::uint32_t first, std::uint32_t i) {
-  const std::uint64_t remote = __atomic_load_n(walk.remote_bits + first / 64, __ATOMIC_ACQUIRE);
-  const std::uint64_t free = __atomic_load_n(walk.free_bits + first / 64, __ATOMIC_RELAXED) | remote;
+  const std::uint64_t remote = atomic_load(walk.remote_bits + first / 64, kAcquire);
+  const std::uint64_t free = atomic_load(walk.free_bits + first / 64, kRelaxed) | remote;
   return (free >> i & 1) == 0;
 }
 
 /// Asks for the first lines of the objects that ones name; side by side, the processor asks for them itself.
 TARN_INLINE void prefetch_sparse(std::uint64_t ones, const char* start, std::size_t stride) {
   if (ones == ~std::uint64_t{0}) return;
-  for (; ones != 0; ones &= ones - 1)
-    __builtin_prefetch(start + static_cast<std::uint32_t>(__builtin_ctzll(ones)) * stride, 1);
+  for (; ones != 0; ones &= ones - 1) prefetch_for_write(start + trailing_zeros(ones) * stride);
 }
 
 /// Pools of this size and more do not fit into the caches: a walk asks for objects 64 ahead.
@@ -90,7 +89,7 @@ TARN_INLINE void visit_slab(const LiveWalk& walk, std::size_t stride, Visit& vis
       continue;
     }
     for (; bits != 0; bits &= bits - 1) {
-      const auto i = static_cast<std::uint32_t>(__builtin_ctzll(bits));
+      const auto i = trailing_zeros(bits);
       if (is_live_still(walk, first, i)) [[likely]]
         visit(static_cast<void*>(start + i * stride));
     }

@@ -41,7 +41,7 @@ class Mutex {
   TARN_INLINE void unlock() {
     note_lock_let_go(rank_);
     std::uint32_t expected = kHeld;
-    if (!state_.compare_exchange_strong(expected, kFree, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) unlock_slow();
+    if (!state_.compare_exchange_strong(expected, kFree, kRelease, kRelaxed)) unlock_slow();
   }
 
   Mutex(const Mutex&) = delete;
@@ -59,10 +59,10 @@ class Mutex {
 
   TARN_INLINE bool take_free() {
     std::uint32_t expected = kFree;
-    return state_.compare_exchange_strong(expected, kHeld, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    return state_.compare_exchange_strong(expected, kHeld, kAcquire, kRelaxed);
   }
-  [[gnu::cold, gnu::noinline]] TARN_API void lock_slow();
-  [[gnu::cold, gnu::noinline]] TARN_API void unlock_slow();
+  TARN_COLD TARN_NOINLINE TARN_API void lock_slow();
+  TARN_COLD TARN_NOINLINE TARN_API void unlock_slow();
   void take(std::uint32_t held);
   void let_go();
   void ask_for_fork();
@@ -101,7 +101,7 @@ class ProgramGuard {
     if (mutex_ != nullptr) mutex_->lock();
   }
   /// Whether the process may have a second thread.
-  TARN_INLINE static bool is_needed() { return !TARN_HAS_ONE_THREAD; }
+  TARN_INLINE static bool is_needed() { return !TARN_IS_SINGLE_THREADED; }
   TARN_INLINE ~ProgramGuard() {
     if (mutex_ != nullptr) mutex_->unlock();
   }

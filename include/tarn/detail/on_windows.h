@@ -15,6 +15,17 @@
 #define TARN_C_API TARN_C_LINKAGE
 #endif
 
+#define TARN_HEADER_OF_IOVEC "tarn/detail/iovec.h"
+#define TARN_IS_SINGLE_THREADED false /* the system does not tell */
+
+#if defined(_MSC_VER)
+#define TARN_C_ATTRIBUTES(...)
+#define TARN_THREAD_VARIABLE(export, type, name) export extern __declspec(thread) type name
+#define TARN_DEFINE_THREAD_VARIABLE(type, name) __declspec(thread) constinit type name
+#define TARN_OF_THREAD(name) name
+#define TARN_POINTER_OF_THREAD(scope, name) scope::name
+#else
+#define TARN_C_ATTRIBUTES(...) __attribute__((__VA_ARGS__))
 #define TARN_THREAD_VARIABLE(export, type, name) \
   [[gnu::section(".tls$TARN")]] export extern type name asm("tarn_of_thread_" #name)
 #define TARN_DEFINE_THREAD_VARIABLE(type, name) \
@@ -35,9 +46,6 @@
     pointer;                                                      \
   })
 
-#define TARN_HEADER_OF_IOVEC "tarn/detail/iovec.h"
-#define TARN_HAS_ONE_THREAD false /* nothing tells */
-
 #ifdef __cplusplus
 namespace tarn {
 
@@ -51,4 +59,5 @@ namespace tarn {
 }
 
 }  // namespace tarn
+#endif
 #endif

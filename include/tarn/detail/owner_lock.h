@@ -21,7 +21,7 @@ struct alignas(64) OwnerFences {
 };
 
 /// A full fence of the calling thread.
-[[gnu::cold, gnu::noinline]] TARN_API void fence_of_owner() noexcept;
+TARN_COLD TARN_NOINLINE TARN_API void fence_of_owner() noexcept;
 
 class OwnerMark {
  public:
@@ -31,13 +31,13 @@ class OwnerMark {
   }
   /// The same without the owner's fence. \returns false where it needs one.
   TARN_INLINE bool enter_at_once(const OwnerFences& fences) {
-    owner_.store(fences.process_number.load(__ATOMIC_RELAXED), __ATOMIC_RELAXED);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    return fences.side.load(__ATOMIC_ACQUIRE) == OwnerFences::Side::kVisitors;
+    owner_.store(fences.process_number.load(kRelaxed), kRelaxed);
+    signal_fence();
+    return fences.side.load(kAcquire) == OwnerFences::Side::kVisitors;
   }
-  TARN_INLINE void leave() { owner_.store(kOutside, __ATOMIC_RELEASE); }
+  TARN_INLINE void leave() { owner_.store(kOutside, kRelease); }
   /// \threads the owner; a visitor, who has fenced all threads.
-  bool is_inside() const { return owner_.load(__ATOMIC_ACQUIRE) != kOutside; }
+  bool is_inside() const { return owner_.load(kAcquire) != kOutside; }
 
   Atomic<std::uint32_t>& word() { return owner_; }
 

@@ -17,11 +17,11 @@ struct PageIndex {
   const std::uint16_t* places;
   std::uintptr_t page_count;
 
-  [[gnu::always_inline]] RecordPlace record_of(const void* block) const {
+  TARN_INLINE RecordPlace record_of(const void* block) const {
     const std::uintptr_t page = reinterpret_cast<std::uintptr_t>(block) >> 16;
     if (page >= page_count) [[unlikely]]
       return RecordPlace::kNone;
-    return RecordPlace{__atomic_load_n(places + page, __ATOMIC_RELAXED)};
+    return RecordPlace{atomic_load(places + page, kRelaxed)};
   }
 };
 

@@ -17,7 +17,7 @@ TARN_API bool begins_with_sealed_record(void* block) noexcept;
 
 /// Stops the process: prints "tarn: `what`: 0x…".
 [[noreturn]] TARN_API void stop_at_record(const char* what, const void* record) noexcept;
-[[noreturn, gnu::cold, gnu::noinline]] TARN_LOCAL inline void stop_at_overwritten(const void* record) {
+[[noreturn]] TARN_COLD TARN_NOINLINE TARN_LOCAL inline void stop_at_overwritten(const void* record) {
   stop_at_record("overwritten record of the library", record);
 }
 

@@ -32,7 +32,7 @@ struct SpanHead {
   static constexpr std::uintptr_t kWatched = 2;  // the process's allocations are, or were, watched
 
   /// `pool` with its marks; others may change these meanwhile.
-  void* marked_pool() const { return __atomic_load_n(&pool, __ATOMIC_RELAXED); }
+  void* marked_pool() const { return atomic_load(&pool, kRelaxed); }
   /// `pool` without its mark.
   void* unmarked_pool() const {
     return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(marked_pool()) & ~kWatched);
@@ -40,22 +40,22 @@ struct SpanHead {
   bool has_mark(std::uintptr_t mark) const {
     return (reinterpret_cast<std::uintptr_t>(marked_pool()) & mark) != 0;
   }
-  void set_pool(void* owner) { __atomic_store_n(&pool, owner, __ATOMIC_RELEASE); }
+  void set_pool(void* owner) { atomic_store(&pool, owner, kRelease); }
   /// Sets a mark unless the span has no pool, now or by the time it is set.
   void set_mark(std::uintptr_t mark) {
     void* seen = marked_pool();
     while (seen != nullptr &&
-           !__atomic_compare_exchange_n(
-               &pool, &seen, reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(seen) | mark), true,
-               __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+           !atomic_compare_exchange<true>(
+               &pool, seen, reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(seen) | mark), kSeqCst,
+               kRelaxed)) {
     }
   }
   void clear_mark(std::uintptr_t mark) {
     void* seen = marked_pool();
     while (seen != nullptr &&
-           !__atomic_compare_exchange_n(
-               &pool, &seen, reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(seen) & ~mark), true,
-               __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+           !atomic_compare_exchange<true>(
+               &pool, seen, reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(seen) & ~mark), kSeqCst,
+               kRelaxed)) {
     }
   }
 };

@@ -33,7 +33,7 @@ namespace TARN_NAMESPACE::detail {
 struct Record {
   std::uintptr_t top;
   std::uintptr_t limit;
-  [[no_unique_address]] IfHardened<HardenedRecord> hardened;
+  TARN_NO_UNIQUE_ADDRESS IfHardened<HardenedRecord> hardened;
 };
 static_assert(sizeof(Record) == (kIsHardened ? 32 : 16),
               "the offset of a small record is the rounded request size, or twice it");
@@ -45,7 +45,7 @@ struct alignas(sizeof(Record)) ThreadCache {
   std::uint32_t thread_number;  // of no other thread that runs; 0: none
   std::uint32_t ends_handles;   // a mark that the thread ends an object (mark_of() in handle_slots.h)
   const LiveWord* live_words;   // of the classes
-  [[no_unique_address]] IfHardened<HardenedCache> hardened;
+  TARN_NO_UNIQUE_ADDRESS IfHardened<HardenedCache> hardened;
 };
 static_assert(sizeof(ThreadCache) == kFirstPoolClass * sizeof(Record));
 
@@ -65,14 +65,11 @@ TARN_THREAD_VARIABLE(TARN_API, ThreadCache*, thread_cache);
 /// Reads a thread's pointer to its cache, which another thread may let lead to the empty cache at any time
 /// (thread/observation/observation.h). \why a plain read: a compiler joins it with the instruction that
 /// uses it, which it does with no atomic one; a pointer is read as a whole.
-/// \why an atomic read by clang: it would keep the pointer for many hits of a loop, and others that have
-/// hidden the records count on one hit at most that began before (thread/registry.cc).
-#if defined(__SANITIZE_THREAD__) || defined(__clang__)
-#define TARN_READS_CACHE_ATOMICALLY
-#endif
+/// \why an atomic read by other compilers: they would keep the pointer for many hits of a loop, and others
+/// that have hidden the records count on one hit at most that began before (thread/registry.cc).
 TARN_INLINE ThreadCache* load_cache(ThreadCache* const& pointer) {
 #ifdef TARN_READS_CACHE_ATOMICALLY
-  return __atomic_load_n(&pointer, __ATOMIC_RELAXED);
+  return atomic_load(&pointer, kRelaxed);
 #else
   return pointer;
 #endif
@@ -81,7 +78,7 @@ TARN_INLINE ThreadCache* load_cache(ThreadCache* const& pointer) {
 /// variable for null in some loops.
 TARN_INLINE ThreadCache* own_cache() {
 #ifdef TARN_READS_CACHE_ATOMICALLY
-  return __atomic_load_n(&TARN_OF_THREAD(thread_cache), __ATOMIC_RELAXED);
+  return atomic_load(&TARN_OF_THREAD(thread_cache), kRelaxed);
 #else
   return TARN_POINTER_OF_THREAD(detail, thread_cache);
 #endif
@@ -99,16 +96,6 @@ TARN_INLINE Record& record_at(ThreadCache* cache, RecordPlace place) {
   return record_at(cache, number_of(place) * 8);
 }
 
-/// \returns a number that g++ takes for another each time, unless it is a constant. \why the uses of it in a
-/// hit then add it in their addresses, as those of clang do, and no instruction does so before.
-template <typename Number>
-TARN_INLINE Number again(Number number) {
-#if !defined(__clang__)
-  if (!__builtin_constant_p(number)) asm("" : "+r"(number));
-#endif
-  return number;
-}
-
 /// \returns the slot at a distance from the cache.
 TARN_INLINE void** slot_at(ThreadCache* cache, std::uintptr_t distance) {
   return reinterpret_cast<void**>(reinterpret_cast<std::uintptr_t>(cache) + distance);
@@ -118,7 +105,7 @@ TARN_INLINE void** slot_at(ThreadCache* cache, std::uintptr_t distance) {
 TARN_INLINE std::uintptr_t live_word(const ThreadCache* cache, std::size_t byte_offset) {
   static_assert(kIsHardened || sizeof(LiveWord) == sizeof(Record));
   const void* const at = reinterpret_cast<const char*>(cache->live_words) + byte_offset;
-  return __atomic_load_n(&static_cast<const LiveWord*>(at)->word, __ATOMIC_RELAXED);
+  return atomic_load(&static_cast<const LiveWord*>(at)->word, kRelaxed);
 }
 TARN_INLINE std::uintptr_t live_word(const ThreadCache* cache, RecordPlace place) {
   return live_word(cache, number_of(place) * 8);
@@ -131,9 +118,9 @@ TARN_INLINE void* pop(ThreadCache* cache, Where record) {
   void* const block = *slot_at(cache, top);
   if (block == nullptr) [[unlikely]]
     return nullptr;
-  __atomic_store_n(&record_at(cache, again(record)).top, top - sizeof(void*), __ATOMIC_RELAXED);
+  atomic_store(&record_at(cache, again(record)).top, top - sizeof(void*), kRelaxed);
   if constexpr (kIsHardened) {
-    __builtin_prefetch(*slot_at(cache, top - sizeof(void*)), 1);  // the next, which will be looked at
+    prefetch_for_write(*slot_at(cache, top - sizeof(void*)));  // the next, which will be looked at
     if (!begin_guarded(block, hardened_of(record_at(cache, record)).block_bytes, hardened_of(*cache).keys))
         [[unlikely]]
       return nullptr;
@@ -168,10 +155,10 @@ TARN_INLINE bool push_hardened(ThreadCache* cache, RecordPlace place, void* bloc
   // Read anew: much time has passed for a signal handler, of a large block.
   const std::uintptr_t next = record.top + sizeof(void*);
   if (void* const waiting = *slot; waiting != nullptr && next <= record.limit) {
-    __atomic_store_n(slot_at(cache, next), waiting, __ATOMIC_RELAXED);
-    __atomic_store_n(&record.top, next, __ATOMIC_RELEASE);
+    atomic_store(slot_at(cache, next), waiting, kRelaxed);
+    atomic_store(&record.top, next, kRelease);
   }
-  __atomic_store_n(slot, block, __ATOMIC_RELEASE);
+  atomic_store(slot, block, kRelease);
   return true;
 }
 
@@ -182,8 +169,8 @@ TARN_INLINE bool push(ThreadCache* cache, RecordPlace record, void* block) {
   if (top == record_at(cache, again(record)).limit || !end_live(live_word(cache, record), block)) [[unlikely]]
     return false;
   const std::uintptr_t next = again(top + sizeof(void*));
-  __atomic_store_n(slot_at(cache, next), block, __ATOMIC_RELAXED);
-  __atomic_store_n(&record_at(cache, again(record)).top, next, __ATOMIC_RELEASE);
+  atomic_store(slot_at(cache, next), block, kRelaxed);
+  atomic_store(&record_at(cache, again(record)).top, next, kRelease);
   return true;
 }
 
