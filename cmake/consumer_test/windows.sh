@@ -15,6 +15,6 @@ cmake -E tar xf zip/tarn-*-windows-x86_64.zip || fail 'the zip does not unpack'
 prefix=$(echo "$work"/tarn-*-windows-x86_64)
 if grep -rIl "$source" "$prefix" >log; then fail 'files of the zip name the source directory'; fi
 cmake -S "$source/cmake/consumer_test" -B project -DCMAKE_TOOLCHAIN_FILE="$toolchain" \
-  -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_FIND_ROOT_PATH_MODE_PACKAGE=BOTH >log 2>&1 &&
+  -Dtarn_DIR="$prefix/lib/cmake/tarn" >log 2>&1 &&
   cmake --build project >>log 2>&1 || fail 'a project does not build on it'
 ctest --test-dir project --output-on-failure || fail 'a program on it does not run'
