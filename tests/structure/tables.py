@@ -75,6 +75,7 @@ COVERED = {
     "os/stack/eh_frame": "tests/unit/os/stack/unwind_test.cc",
     "os/stack/loaded_file": "tests/unit/os/stack/code_place_test.cc",
     "base/switch_count": "tests/unit/thread/observation/observation_test.cc",
+    "os/memory/call_faults": "tests/fault/nth_call_test.cc",
     "os/memory/mapped_array": "tests/unit/observe/profile/profile_test.cc",
     "os/memory/memory_lock": "tests/fault/memory_lock_test.cc",
     "central/cached/cached_blocks": "tests/pools/fixed_pool_test.cc",

@@ -52,7 +52,7 @@ namespace tarn {
 [[gnu::always_inline]] inline void* block_of_thread() {
   void *blocks, *block;
   unsigned long long number;
-  asm("movq %%gs:0x58, %0" : "=r"(blocks));
+  asm volatile("movq %%gs:0x58, %0" : "=r"(blocks));  // anew each time: a fiber may be in another thread now
   asm("movl _tls_index(%%rip), %k0" : "=r"(number));
   asm("movq (%1,%2,8), %0" : "=r"(block) : "r"(blocks), "r"(number));
   return block;

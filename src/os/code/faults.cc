@@ -11,8 +11,8 @@
 namespace tarn::internal::os {
 namespace {
 
-bool (*is_watched)(const void* address);
-void (*tell_of)(std::uintptr_t address, const MemoryFault& fault);
+constinit std::atomic<bool (*)(const void* address)> is_watched{nullptr};
+constinit std::atomic<void (*)(std::uintptr_t address, const MemoryFault& fault)> tell_of{nullptr};
 
 #if defined(__x86_64__)
 MemoryFault fault_of(const ucontext_t& context) {
@@ -65,8 +65,9 @@ void hand_on(const struct sigaction& to, int signal, siginfo_t* info, void* cont
 template <unsigned kHandler>
 void on_fault(int signal, siginfo_t* info, void* context) {
   // Of a fault: what is sent has no address.
-  if (info->si_code > 0 && is_watched(info->si_addr))
-    tell_of(address_of(info->si_addr), fault_of(*static_cast<const ucontext_t*>(context)));
+  if (info->si_code > 0 && is_watched.load(std::memory_order_relaxed)(info->si_addr))
+    tell_of.load(std::memory_order_relaxed)(address_of(info->si_addr),
+                                            fault_of(*static_cast<const ucontext_t*>(context)));
   hand_on(behind[kHandler], signal, info, context);
 }
 
@@ -106,8 +107,8 @@ void set_in_front_of(const struct sigaction& now) {
 
 void watch_faults(bool (*owns)(const void* address),
                   void (*tell)(std::uintptr_t address, const MemoryFault& fault)) {
-  is_watched = owns;
-  tell_of = tell;
+  is_watched.store(owns, std::memory_order_relaxed);
+  tell_of.store(tell, std::memory_order_relaxed);
   if (is_being_set.exchange(true, std::memory_order_acquire)) return;
   struct sigaction now {};
   if (sigaction(SIGSEGV, nullptr, &now) == 0) is_ours(now) ? set_again(now) : set_in_front_of(now);

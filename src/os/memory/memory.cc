@@ -24,18 +24,6 @@
 namespace tarn::internal::os {
 namespace {
 
-constinit std::atomic<FaultHook> fault_hook{nullptr};
-constexpr const char* kGrowthOfCall[] = {
-    "addresses reserved", "memory mapped", "memory committed", nullptr, "pages moved", nullptr, nullptr};
-
-Fault fault_of(Call call) {
-  if (const char* const growth = kGrowthOfCall[static_cast<unsigned>(call)]; growth != nullptr)
-    tell_growth(growth);
-  const FaultHook hook = fault_hook.load(std::memory_order_relaxed);
-  return hook == nullptr ? Fault::kNone : hook(call);
-}
-bool must_fail(Call call) { return fault_of(call) != Fault::kNone; }
-
 // A thread that is given addresses which another thread has unmapped comes after that thread's last access of
 // them. By this count the language's memory model, and ThreadSanitizer with it, knows what the kernel orders.
 constinit std::atomic<std::uint32_t> unmaps{0};
@@ -310,8 +298,8 @@ Lock commit_lock() {
 
 AddressRange next_reserve(std::uintptr_t address) {
   AddressRange first{SIZE_MAX, SIZE_MAX};
-  for_each_reserve([&](const Reserve& reserve) {
-    const AddressRange range{reserve.start - kGuardBytes, reserve.end + kGuardBytes};
+  for_each_reserve([&](std::uintptr_t start, std::uintptr_t end) {
+    const AddressRange range{start - kGuardBytes, end + kGuardBytes};
     if (range.end > address && range.start < first.start) first = range;
     return false;
   });

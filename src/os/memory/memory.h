@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "os/memory/call_faults.h"
+
 namespace tarn::internal::os {
 
 /// Inaccessible bytes on each side of a reserve and of a map.
@@ -96,10 +98,6 @@ AddressRange next_reserve(std::uintptr_t address);
 /// RLIMIT_AS in bytes, or SIZE_MAX.
 std::size_t address_space_limit();
 
-enum class Call : std::uint8_t { kReserve, kMap, kCommit, kPurge, kMove, kDump, kLock };
-/// kWithoutEffect: the call reports success, and does nothing.
-enum class Fault : std::uint8_t { kNone, kRefused, kWithoutEffect };
-using FaultHook = Fault (*)(Call);
 void set_fault_hook_for_test(FaultHook hook);
 
 }  // namespace tarn::internal::os

@@ -37,7 +37,7 @@ unsigned count_of_reserves() { return reserve_count.load(std::memory_order_relax
 void enter_reserve(const void* start, std::size_t bytes) {
   const unsigned number = take_entry();
   if (number == kMostReserves) return;  // taking another costs as much as the entry would save
-  reserves[number].end.store(address_of(start) + bytes, std::memory_order_relaxed);
+  reserves[number].end.store(address_of(start) + bytes, std::memory_order_release);
   reserves[number].start.store(address_of(start), std::memory_order_release);
 }
 
@@ -49,10 +49,9 @@ void forget_reserve(const void* start) {
 }
 
 Reserve* reserve_of(const void* pointer) {
-  return for_each_reserve([&](const Reserve& reserve) {
-    const std::uintptr_t start = reserve.start.load(std::memory_order_relaxed);
-    return address_of(pointer) - start < reserve.end.load(std::memory_order_relaxed) - start;
-  });
+  const std::uintptr_t address = address_of(pointer);
+  return for_each_reserve(
+      [&](std::uintptr_t start, std::uintptr_t end) { return start <= address && address < end; });
 }
 
 }  // namespace tarn::internal::os

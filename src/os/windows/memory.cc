@@ -24,18 +24,6 @@
 namespace tarn::internal::os {
 namespace {
 
-constinit std::atomic<FaultHook> fault_hook{nullptr};
-constexpr const char* kGrowthOfCall[] = {
-    "addresses reserved", "memory mapped", "memory committed", nullptr, "pages moved", nullptr, nullptr};
-
-Fault fault_of(Call call) {
-  if (const char* const growth = kGrowthOfCall[static_cast<unsigned>(call)]; growth != nullptr)
-    tell_growth(growth);
-  const FaultHook hook = fault_hook.load(std::memory_order_relaxed);
-  return hook == nullptr ? Fault::kNone : hook(call);
-}
-bool must_fail(Call call) { return fault_of(call) != Fault::kNone; }
-
 // Changes of pages that other threads may read: many purge at once, a readable reserve changes alone.
 constinit SRWLOCK changing_pages = SRWLOCK_INIT;
 constinit std::atomic<bool> readable[kMostReserves] = {};

@@ -15,6 +15,7 @@ void write_line(const char* text, std::size_t length) {
 
 void tell_last_line(const Text& line) {
   write_line(line);
+  if (IsDebuggerPresent() == 0) return;  // else handlers of exceptions, which may allocate, are told of it
   FixedText<1024> ended;
   ended.add({line.data(), line.length()}).add('\0');
   OutputDebugStringA(ended.data());

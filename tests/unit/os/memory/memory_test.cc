@@ -2,10 +2,13 @@
 
 #include <sys/resource.h>
 
+#include <atomic>
 #include <mutex>
+#include <thread>
 
 #include "base/units.h"
 #include "os/memory/own_memory.h"
+#include "os/memory/reserves.h"
 #include "os/process/process.h"
 #include "support/child.h"
 #include "support/content.h"
@@ -306,6 +309,26 @@ TEST(WordsOfWaitingThreads, HaveTheArgumentsOfTheirCalls) {
   waiting.join();
   close(ends[0]);
   close(ends[1]);
+}
+
+// Of an entry that another thread forgets or writes, the start of one reserve goes with no other's end.
+TEST(Memory, AReserveIsFoundWhileOthersComeAndGo) {
+  void* const before = reserve(kBytes, 1);
+  void* const own = reserve(kBytes, 1);
+  const Reserve* const entry = reserve_of(own);
+  ASSERT_NE(entry, nullptr);
+  release(before, kBytes);  // its entry is in front of ours
+  std::atomic<bool> is_over{false};
+  std::thread others([&] {
+    constexpr std::size_t kMoreBytes = 4 * kBytes;  // below ours, for it fits no gap that is left above
+    for (int i = 0; i < 100'000; ++i) release(reserve(kMoreBytes, 1), kMoreBytes);
+    is_over.store(true, std::memory_order_relaxed);
+  });
+  unsigned strangers = 0;
+  while (!is_over.load(std::memory_order_relaxed)) strangers += reserve_of(own) != entry ? 1 : 0;
+  others.join();
+  EXPECT_EQ(strangers, 0u);
+  release(own, kBytes);
 }
 
 }  // namespace
